@@ -1,0 +1,176 @@
+"""All a plugin imports (with `harness2_core.testing` in its tests): protocols, hooks, values, `executor_engine`.
+
+The plugin API version is the number in the entry-point group `harness2.v1`. To write a plugin: one module that
+implements a hook of `hookspecs.py` with `hookimpl`, and an entry point `<kind>.<name> = package.module`.
+"""
+
+from harness2_core.model.acceptance import Accepted, Check, Rejected, accept
+from harness2_core.model.assignment import Assignment, Ended
+from harness2_core.model.bench import BenchSpec, BenchWords, Collected, Task
+from harness2_core.model.canonical import Digest, canonical, digest_bytes
+from harness2_core.model.channel import NO_MODEL, Channel, Outcome, Usage
+from harness2_core.model.errors import (
+    ConfigError,
+    Damaged,
+    Harness2Error,
+    InvalidValue,
+    Lost,
+    PluginError,
+    StoreError,
+)
+from harness2_core.model.events import Happened
+from harness2_core.model.frozen import FrozenMap
+from harness2_core.model.manifest import Entry, Manifest, blob_entry, decode_manifest
+from harness2_core.model.plan import Plan, Roll, Stage
+from harness2_core.model.process import Endpoint, Exit, Install, Mount, Place, Policy, Resources
+from harness2_core.model.provider import Provider
+from harness2_core.model.records import Reply, Rollout, Verdict
+from harness2_core.model.replies import choice_in, lesson_in
+from harness2_core.model.requests import GradeRequest, RolloutRequest, SessionRequest, request_digest
+from harness2_core.model.settings import content, place
+from harness2_core.model.strategy import Ask, Ballot, Choice, Dialogue, Edit, Lesson, Round, Unusable, asked
+from harness2_core.model.surface import Allowed, Surface
+from harness2_core.model.templates import Templates
+from harness2_core.model.trajectory import (
+    Action,
+    Assistant,
+    Event,
+    Failure,
+    FileChange,
+    Observation,
+    Reasoning,
+    Trajectory,
+    Unknown,
+    render,
+)
+from harness2_core.model.tree import HarnessTree, diff
+
+from .adapters import (
+    Adapter,
+    ChecksTree,
+    CollectsOutput,
+    HasWords,
+    HoldsGrader,
+    OrdersDomains,
+    OwnsRuntime,
+    Preflights,
+    RendersViews,
+)
+from .context import Context
+from .engine import executor_engine
+from .hookspecs import hookimpl
+from .judges import Grading, Item, Judge
+from .runtime import Call, Engine, ModelAccess, Sandbox, Store, Work
+from .sessions import Proposer, Said
+from .strategies import Mode, Reflector, Selector, ShipsTemplates
+from .substrates import RemoteAgent, Substrate, TellsLoss, TellsVersion
+
+__all__ = [
+    "NO_MODEL",
+    "Accepted",
+    "Action",
+    "Adapter",
+    "Allowed",
+    "Ask",
+    "Assignment",
+    "Assistant",
+    "Ballot",
+    "BenchSpec",
+    "BenchWords",
+    "Call",
+    "Channel",
+    "Check",
+    "ChecksTree",
+    "Choice",
+    "Collected",
+    "CollectsOutput",
+    "ConfigError",
+    "Context",
+    "Damaged",
+    "Dialogue",
+    "Digest",
+    "Edit",
+    "Ended",
+    "Endpoint",
+    "Engine",
+    "Entry",
+    "Event",
+    "Exit",
+    "Failure",
+    "FileChange",
+    "FrozenMap",
+    "GradeRequest",
+    "Grading",
+    "Happened",
+    "Harness2Error",
+    "HarnessTree",
+    "HasWords",
+    "HoldsGrader",
+    "Install",
+    "InvalidValue",
+    "Item",
+    "Judge",
+    "Lesson",
+    "Lost",
+    "Manifest",
+    "Mode",
+    "ModelAccess",
+    "Mount",
+    "Observation",
+    "OrdersDomains",
+    "Outcome",
+    "OwnsRuntime",
+    "Place",
+    "Plan",
+    "PluginError",
+    "Policy",
+    "Preflights",
+    "Proposer",
+    "Provider",
+    "Reasoning",
+    "Reflector",
+    "Rejected",
+    "RemoteAgent",
+    "RendersViews",
+    "Reply",
+    "Resources",
+    "Roll",
+    "Rollout",
+    "RolloutRequest",
+    "Round",
+    "Said",
+    "Sandbox",
+    "Selector",
+    "SessionRequest",
+    "ShipsTemplates",
+    "Stage",
+    "Store",
+    "StoreError",
+    "Substrate",
+    "Surface",
+    "Task",
+    "TellsLoss",
+    "TellsVersion",
+    "Templates",
+    "Trajectory",
+    "Unknown",
+    "Unusable",
+    "Usage",
+    "Verdict",
+    "Work",
+    "accept",
+    "asked",
+    "blob_entry",
+    "canonical",
+    "choice_in",
+    "content",
+    "decode_manifest",
+    "diff",
+    "digest_bytes",
+    "executor_engine",
+    "hookimpl",
+    "lesson_in",
+    "place",
+    "render",
+    "request_digest",
+]

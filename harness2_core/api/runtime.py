@@ -1,0 +1,88 @@
+"""Where results live, where work runs, how it is confined, how models are reached."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import BinaryIO, Protocol, TypeAlias, runtime_checkable
+
+from harness2_core.model.assignment import Assignment, Ended
+from harness2_core.model.canonical import Digest
+from harness2_core.model.channel import Channel, Usage
+from harness2_core.model.process import Endpoint, Place, Policy
+
+Work: TypeAlias = "Future[tuple[Ended, ...]]"
+Call: TypeAlias = Callable[[Assignment], tuple[Ended, ...]]
+
+
+@runtime_checkable
+class Store(Protocol):
+    """Blobs by digest, small records first-wins, claims. Made by `factory(settings, runs)` with the runs directory.
+
+    Safe for threads and processes. Every error is a `StoreError` that says what to do; nothing already stored is lost.
+    """
+
+    def put_blob(self, source: Path | bytes) -> Digest:
+        """Stores bytes or a file's content (streamed); storing it again costs little."""
+
+    def has_blob(self, digest: Digest) -> bool:
+        """Presence and size only; `open_blob` verifies bytes."""
+
+    def open_blob(self, digest: Digest) -> BinaryIO:
+        """Verified while read: `Damaged` at the end of altered bytes, `StoreError` when absent."""
+
+    def put(self, kind: str, key: str, value: bytes) -> bool:
+        """Atomic, first wins: False when the key was there already, whose value stays."""
+
+    def get(self, kind: str, key: str) -> bytes | None: ...
+
+    def scan(self, kind: str) -> Iterator[tuple[str, int]]:
+        """(key, size in bytes) of every record of a kind, sorted by key."""
+
+    def delete(self, kind: str, key: str) -> None:
+        """Forgets a record; absent is fine. `kind` `blob` deletes a blob."""
+
+    def claim(self, key: str) -> AbstractContextManager[bool]:
+        """Entering says whether the claim is ours; never blocks, and dies with its owner."""
+
+
+@runtime_checkable
+class Engine(Protocol):
+    """Runs work. The scheduler calls it from one thread; `api.executor_engine` makes one from any executor."""
+
+    def submit(self, call: Call, work: Assignment) -> Work:
+        """Begins `call(work)`; `call` is a module-level function. The future never raises for what befell a request."""
+
+    def wait(self, seconds: float | None) -> Sequence[Work]:
+        """Futures done since the last call; waits for the first, at most so long. A virtual clock advances here."""
+
+    def now(self) -> float:
+        """Seconds on this engine's clock."""
+
+    def cancel(self, request: Digest) -> None:
+        """Ends a request's work; its process tree is dead when the future ends."""
+
+    def close(self) -> None:
+        """Cancels what runs and frees everything."""
+
+
+@runtime_checkable
+class Sandbox(Protocol):
+    """Confinement as a change of argv; the supervisor stays outside."""
+
+    def wrap(self, argv: Sequence[str], policy: Policy, place: Place) -> Sequence[str]:
+        """The command that runs `argv` under `policy`. Raises `ConfigError` for what it cannot grant or deny."""
+
+    def works(self) -> str:
+        """Empty when it works on this machine, else the reason in words."""
+
+
+@runtime_checkable
+class ModelAccess(Protocol):
+    """Endpoint and key for a channel and a request, and the usage seen on the way."""
+
+    def open(self, channel: Channel, key: Digest, role: str) -> AbstractContextManager[Endpoint]: ...
+
+    def usage(self, key: Digest) -> Usage | None: ...

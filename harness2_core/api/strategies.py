@@ -1,0 +1,37 @@
+"""Selectors, reflectors and modes: pure and deterministic, tested without mocks."""
+
+from __future__ import annotations
+
+from typing import Protocol, runtime_checkable
+
+from harness2_core.model.plan import Plan
+from harness2_core.model.strategy import Ballot, Choice, Dialogue, Lesson, Round
+from harness2_core.model.templates import Templates
+
+
+@runtime_checkable
+class Selector(Protocol):
+    """Picks one of at least two candidates. Raises `Unusable` when it cannot: core then falls back and marks it."""
+
+    def select(self, ballot: Ballot) -> Dialogue[Choice]: ...
+
+
+@runtime_checkable
+class Reflector(Protocol):
+    """Distils at most one lesson of a round. `None`: there is nothing to tell later tasks."""
+
+    def reflect(self, round: Round) -> Dialogue[Lesson | None]: ...
+
+
+@runtime_checkable
+class Mode(Protocol):
+    """A pure function from k to a plan; `base1..basek` are given."""
+
+    def plan(self, k: int) -> Plan: ...
+
+
+@runtime_checkable
+class ShipsTemplates(Protocol):
+    """A mode with mission texts of its own: stage template name -> text."""
+
+    def templates(self) -> Templates: ...

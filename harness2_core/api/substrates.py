@@ -1,0 +1,54 @@
+"""An agent framework, as a pure pair: what to install and run, and what its streams say."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Protocol, runtime_checkable
+
+from harness2_core.model.channel import Channel
+from harness2_core.model.errors import Lost
+from harness2_core.model.process import Endpoint, Exit, Install, Place
+from harness2_core.model.surface import Surface
+from harness2_core.model.trajectory import Trajectory
+from harness2_core.model.tree import HarnessTree
+
+from .context import Context
+
+
+@runtime_checkable
+class Substrate(Protocol):
+    """Core, or an adapter that owns its runtime, runs what `install` describes."""
+
+    @property
+    def surface(self) -> Surface: ...
+
+    def install(self, tree: HarnessTree, prompt: str, channel: Channel, place: Place, endpoint: Endpoint) -> Install:
+        """Pure. Files of the tree go where the agent really loads them, at the paths that the harness names."""
+
+    def parse(self, stdout: Iterable[bytes], stderr: Iterable[bytes], exit: Exit) -> Trajectory:
+        """Pure and tolerant: chunks of any size, cut anywhere, of any bytes."""
+
+
+@runtime_checkable
+class TellsLoss(Protocol):
+    """Tells from what was seen that the provider or network failed, so that it does not count as the agent's doing."""
+
+    def loss(self, trajectory: Trajectory, exit: Exit) -> Lost | None: ...
+
+
+@runtime_checkable
+class TellsVersion(Protocol):
+    """The agent's own version, for the record."""
+
+    def version(self) -> str: ...
+
+
+@runtime_checkable
+class RemoteAgent(Protocol):
+    """An agent behind a service; `ctx.key` is its idempotency key."""
+
+    @property
+    def surface(self) -> Surface: ...
+
+    def run(self, tree: HarnessTree, prompt: str, channel: Channel, workspace: Path, ctx: Context) -> Trajectory: ...

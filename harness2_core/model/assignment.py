@@ -1,0 +1,44 @@
+"""Assignments: what an engine carries to a worker, and what comes back. Picklable, without host-bound objects."""
+
+from __future__ import annotations
+
+from attrs import field, frozen
+
+from .canonical import Digest
+from .frozen import FrozenMap, texts
+from .requests import Request
+
+
+@frozen
+class Assignment:
+    """One request, or a batch of draws of one tree for an adapter that owns its runtime."""
+
+    requests: tuple[Request, ...]
+    providers: FrozenMap[str] = field(converter=texts)
+    """`<kind>.<name>` -> `<distribution> <version>`; a worker that has another one refuses by name."""
+    settings: FrozenMap[str] = field(converter=texts)
+    """`<kind>.<name>` -> the provider's settings as canonical JSON."""
+    store: str
+    """Name of the store's provider."""
+    runs: str
+    """The runs directory as the worker sees it."""
+    sandbox: str = ""
+    """Name of the sandbox's provider; empty: none, and the run says so."""
+    access: str = ""
+    network: str = "open"
+    """What the configuration allows; the task's promise may be stricter."""
+    memory_mb: int = 0
+    processes: int = 0
+    keep_workspaces: bool = False
+    fsync: bool = False
+
+
+@frozen
+class Ended:
+    """One request's attempt is over. `final`: its record is in the store; else `cause` says why it was lost."""
+
+    request: Digest
+    final: bool
+    cause: str = ""
+    wait_seconds: int = 0
+    note: str = ""

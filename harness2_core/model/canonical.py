@@ -1,0 +1,63 @@
+"""Canonical JSON and digests: one byte string per value, on every system.
+
+Keys sorted by code point, no spaces, UTF-8 without escapes; strings, integers, booleans, null, lists and mappings
+only. Floats are refused: they print differently across languages, so amounts are decimal strings and times are
+integer milliseconds.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from typing import Final, TypeAlias
+
+from .errors import InvalidValue
+
+Digest: TypeAlias = str
+"""64 lower-case hexadecimal digits of a SHA-256."""
+
+Json: TypeAlias = "bool | int | str | Sequence[Json] | Mapping[str, Json] | None"
+
+DIGEST_LENGTH: Final = 64
+_HEX: Final = frozenset("0123456789abcdef")
+
+
+def digest_bytes(data: bytes) -> Digest:
+    """SHA-256 of `data`."""
+    return hashlib.sha256(data).hexdigest()
+
+
+def is_digest(text: str) -> bool:
+    return len(text) == DIGEST_LENGTH and _HEX.issuperset(text)
+
+
+def canonical(value: Json) -> bytes:
+    """The canonical JSON of `value`; `InvalidValue` names the place of anything that has none."""
+    _check(value, "$")
+    try:
+        return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False).encode()
+    except UnicodeEncodeError as error:
+        raise InvalidValue(
+            f"text with an unpaired surrogate has no canonical JSON: {error.object[error.start : error.end]!r}",
+            "decode bytes with errors='replace' before they become part of a value",
+        ) from error
+
+
+def _check(value: object, where: str) -> None:
+    if value is None or isinstance(value, str | bool | int):
+        return
+    if isinstance(value, Mapping):
+        for key, item in value.items():
+            if not isinstance(key, str):
+                raise InvalidValue(f"{where}: the key {key!r} is not a string", "use string keys")
+            _check(item, f"{where}.{key}")
+        return
+    if isinstance(value, list | tuple):
+        for index, item in enumerate(value):
+            _check(item, f"{where}[{index}]")
+        return
+    raise InvalidValue(
+        f"{where}: {type(value).__name__} has no canonical JSON",
+        "use strings (decimal strings for amounts) and integers (milliseconds, bytes)",
+    )

@@ -1,0 +1,79 @@
+"""An immutable mapping with string keys: sorted, hashable, picklable, compared by content.
+
+Values of the model hold mappings only in this form, so that equal values have equal digests whatever the order in
+which they were built.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Generic, TypeVar
+
+V_co = TypeVar("V_co", covariant=True)
+V = TypeVar("V")
+
+
+class FrozenMap(Mapping[str, V_co], Generic[V_co]):
+    """Iterates in sorted key order (by code point)."""
+
+    __slots__ = ("_hash", "_items")
+    _items: dict[str, V_co]
+    _hash: int | None
+
+    def __init__(self, items: Mapping[str, V_co] | None = None) -> None:
+        source: Mapping[str, V_co] = {} if items is None else items
+        object.__setattr__(self, "_items", {key: source[key] for key in sorted(source)})
+        object.__setattr__(self, "_hash", None)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"a FrozenMap cannot be changed (tried to set {name!r})")
+
+    def __getitem__(self, key: str) -> V_co:
+        return self._items[key]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._items)
+
+    def __len__(self) -> int:
+        return len(self._items)
+
+    def __hash__(self) -> int:
+        if self._hash is None:
+            object.__setattr__(self, "_hash", hash(tuple(self._items.items())))
+        assert self._hash is not None
+        return self._hash
+
+    def __repr__(self) -> str:
+        return f"FrozenMap({self._items!r})"
+
+    def __reduce__(self) -> tuple[type[FrozenMap[V_co]], tuple[dict[str, V_co]]]:
+        return FrozenMap, (self._items,)
+
+
+def frozen_map(items: Mapping[str, V]) -> FrozenMap[V]:
+    """Any mapping in, a `FrozenMap` out."""
+    return items if isinstance(items, FrozenMap) else FrozenMap(items)
+
+
+# The attrs converters of common fields: named and concrete, since the type checker does not follow generic ones.
+
+
+def texts(items: Mapping[str, str]) -> FrozenMap[str]:
+    return frozen_map(items)
+
+
+def counts(items: Mapping[str, int]) -> FrozenMap[int]:
+    return frozen_map(items)
+
+
+def files_of(items: Mapping[str, Path]) -> FrozenMap[Path]:
+    return frozen_map(items)
+
+
+def text_maps(items: Mapping[str, Mapping[str, str]]) -> FrozenMap[FrozenMap[str]]:
+    return FrozenMap({key: frozen_map(value) for key, value in items.items()})
+
+
+def strings(items: Iterable[str]) -> tuple[str, ...]:
+    return tuple(items)

@@ -1,0 +1,110 @@
+"""Manifests: files as a mapping of path to blob digest, nested like a Git tree.
+
+A key `a/b.txt` is a blob; a key that ends in `/` mounts another manifest there. A manifest is itself stored as a blob
+(its canonical JSON), so its digest names the whole content, and a nested one costs nothing to mention again.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+
+from attrs import field, frozen
+
+from .canonical import Digest, Json, canonical, digest_bytes
+from .check import Field, a_digest, at_least
+from .errors import InvalidValue
+from .frozen import FrozenMap, frozen_map
+from .paths import collisions, unsafe
+
+
+@frozen
+class Entry:
+    """A blob or a nested manifest: its digest and size in bytes (of a nested manifest: of all files in it)."""
+
+    digest: Digest = field(validator=a_digest)
+    size: int = field(validator=at_least(0))
+
+
+def _entries(items: Mapping[str, Entry]) -> FrozenMap[Entry]:
+    return frozen_map(items)
+
+
+def _checked(owner: object, field: Field, entries: FrozenMap[Entry]) -> None:
+    problems = [problem for path in entries for problem in unsafe(path.removesuffix("/"))]
+    known = set(entries)
+    problems += [f"{path!r} is both a file and a directory" for path in entries if path + "/" in known]
+    mounts = tuple(path for path in entries if path.endswith("/"))
+    for path in entries:
+        parts = path.removesuffix("/").split("/")
+        for end in range(1, len(parts)):
+            parent = "/".join(parts[:end])
+            if parent in known:
+                problems.append(f"{parent!r} is a file and also the directory of {path!r}")
+    problems += [
+        f"{path!r} lies inside the mounted {mount!r}"
+        for mount in mounts
+        for path in entries
+        if path != mount and path.startswith(mount)
+    ]
+    if problems:
+        raise InvalidValue("not a manifest: " + "; ".join(dict.fromkeys(problems)), "use normal relative POSIX paths")
+
+
+@frozen
+class Manifest:
+    """POSIX path -> blob; `name/` -> another manifest."""
+
+    entries: FrozenMap[Entry] = field(converter=_entries, validator=_checked, factory=FrozenMap)
+
+    @property
+    def size(self) -> int:
+        """Bytes of all files, nested ones included."""
+        return sum(entry.size for entry in self.entries.values())
+
+    def encode(self) -> bytes:
+        """The canonical JSON that is stored as this manifest's blob."""
+        entries: dict[str, Json] = {path: [entry.digest, entry.size] for path, entry in self.entries.items()}
+        return canonical({"manifest": entries})
+
+    @property
+    def digest(self) -> Digest:
+        return digest_bytes(self.encode())
+
+    def entry(self) -> Entry:
+        """How another manifest mentions this one."""
+        return Entry(self.digest, self.size)
+
+
+def decode_manifest(data: bytes) -> Manifest:
+    """The inverse of `Manifest.encode`; `InvalidValue` when `data` is anything else."""
+    try:
+        listed = json.loads(data)["manifest"]
+        return Manifest({path: Entry(digest, size) for path, (digest, size) in listed.items()})
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        if isinstance(error, InvalidValue):
+            raise
+        raise InvalidValue(
+            f"not a stored manifest: {data[:60]!r}", "check the store with `harness2 cache verify`"
+        ) from None
+
+
+def blob_entry(data: bytes) -> Entry:
+    """The entry of a file with these bytes."""
+    return Entry(digest_bytes(data), len(data))
+
+
+def case_collisions(manifest: Manifest) -> tuple[str, ...]:
+    """Names that a case-folding file system would merge."""
+    return collisions(path.removesuffix("/") for path in manifest.entries)
+
+
+def merged(*parts: Mapping[str, Entry]) -> Manifest:
+    """One manifest of several sets of entries; the same path twice is an error."""
+    entries: dict[str, Entry] = {}
+    for part in parts:
+        for path, entry in part.items():
+            if path in entries:
+                raise InvalidValue(f"{path!r} would be written twice in one manifest", "give each file its own name")
+            entries[path] = entry
+    return Manifest(entries)

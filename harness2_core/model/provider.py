@@ -1,0 +1,47 @@
+"""Providers: what a plugin's registration hook returns."""
+
+from __future__ import annotations
+
+from typing import Final, Generic, TypeVar
+
+from attrs import field, frozen
+
+from .check import matches
+
+T = TypeVar("T")
+
+KINDS: Final = (
+    "adapter",
+    "substrate",
+    "proposer",
+    "mode",
+    "selector",
+    "reflector",
+    "judge",
+    "store",
+    "engine",
+    "sandbox",
+    "access",
+    "command",
+    "listener",
+)
+"""The first part of an entry point's name; each but `listener` has a registration hook."""
+
+_REFERENCE: Final = matches(r"[A-Za-z_][\w.]*:[A-Za-z_][\w.]*", "a reference 'package.module:name'")
+
+
+@frozen
+class Provider(Generic[T]):
+    """One pluggable thing.
+
+    The entry point is `<kind>.<name>[.<token>] = package.module`; that module's hook returns these. `factory` is a
+    reference `package.module:callable`, imported at first use and called with an instance of the `settings` class
+    (`package.module:AttrsClass`), or without arguments when there is none.
+    """
+
+    name: str = field(validator=matches(r"[a-z][a-z0-9_\-]*", "a lower-case name"))
+    summary: str
+    factory: str = field(validator=_REFERENCE)
+    settings: str = field(
+        default="", validator=lambda owner, field, value: _REFERENCE(owner, field, value) if value else None
+    )

@@ -1,0 +1,130 @@
+"""JSON of values through cattrs: strict on reading, defaults left out on writing, a schema version on records.
+
+An older record is migrated step by step; a newer one is a clear error, never a guess.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from enum import Enum
+from typing import Any, Final, TypeVar, get_args, get_origin
+
+import attrs
+import cattrs
+from cattrs.gen import make_dict_structure_fn, make_dict_unstructure_fn
+from cattrs.strategies import configure_tagged_union
+
+from .canonical import Json, canonical
+from .errors import Damaged
+from .frozen import FrozenMap
+from .trajectory import Event
+
+T = TypeVar("T")
+
+SCHEMA: Final = 1
+"""Version of the records written now."""
+
+_RESTORE: Final = "restore it from a copy, or delete it and resume"
+
+
+MIGRATIONS: Final[dict[tuple[str, int], Callable[[dict[str, Json]], dict[str, Json]]]] = {}
+"""(record type, version) -> the step to the next version."""
+
+
+def plain(value: object) -> Json:
+    """`value` as JSON data, fields at their default left out."""
+    result: Json = _CONVERTER.unstructure(value)
+    return result
+
+
+def from_plain(data: Json, kind: type[T]) -> T:
+    """The inverse of `plain`; cattrs' errors pass through."""
+    return _CONVERTER.structure(data, kind)
+
+
+def dump(value: object) -> bytes:
+    """A record's bytes: canonical JSON with its type and schema version."""
+    fields = plain(value)
+    assert isinstance(fields, Mapping)
+    return canonical({"type": type(value).__name__, "schema": SCHEMA, **fields})
+
+
+def load(data: bytes, kind: type[T], where: str = "record") -> T:
+    """The record in `data`; `Damaged` says what is wrong with it and where it lies."""
+    try:
+        fields = json.loads(data)
+        assert isinstance(fields, dict)
+        name, version = fields.pop("type"), fields.pop("schema")
+    except (ValueError, KeyError, AssertionError):
+        raise Damaged(f"{where}: not a record of Harness2", _RESTORE) from None
+    if name != kind.__name__:
+        raise Damaged(f"{where}: a {name} where a {kind.__name__} was expected", _RESTORE)
+    if not isinstance(version, int) or version > SCHEMA:
+        raise Damaged(
+            f"{where}: written by a newer Harness2 (schema {version}, this one reads up to {SCHEMA})",
+            "upgrade harness2-core",
+        )
+    for step in range(version, SCHEMA):
+        migrate = MIGRATIONS.get((name, step))
+        fields = migrate(fields) if migrate else fields
+    try:
+        return from_plain(fields, kind)
+    except Exception as error:
+        raise Damaged(f"{where}: not a valid {kind.__name__}: {_first(error)}", _RESTORE) from error
+
+
+def _first(error: BaseException) -> str:
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return f"{type(error).__name__}: {error}"
+
+
+def _make_converter() -> cattrs.Converter:
+    converter = cattrs.Converter(omit_if_default=True, forbid_extra_keys=True)
+    converter.register_unstructure_hook_factory(
+        attrs.has,
+        lambda cls: make_dict_unstructure_fn(cls, converter, _cattrs_omit_if_default=True),
+    )
+    converter.register_structure_hook_factory(
+        attrs.has, lambda cls: make_dict_structure_fn(cls, converter, _cattrs_forbid_extra_keys=True)
+    )
+    converter.register_unstructure_hook_func(
+        lambda cls: isinstance(cls, type) and issubclass(cls, FrozenMap),
+        lambda value: {key: converter.unstructure(item) for key, item in value.items()},
+    )
+    converter.register_unstructure_hook_func(
+        _is_frozen_map,
+        lambda value: {key: converter.unstructure(item) for key, item in value.items()},
+    )
+    converter.register_structure_hook_func(_is_frozen_map, _frozen_map_of(converter))
+    for exact in (str, int, bool):
+        converter.register_structure_hook(exact, _exactly)
+    converter.register_unstructure_hook(tuple, lambda value: [converter.unstructure(item) for item in value])
+    converter.register_unstructure_hook(Enum, lambda value: value.value)
+    configure_tagged_union(Event, converter, tag_name="event")
+    return converter
+
+
+def _frozen_map_of(converter: cattrs.Converter) -> Callable[[Any, Any], FrozenMap[Any]]:
+    def structure(data: Any, kind: Any) -> FrozenMap[Any]:
+        if not isinstance(data, Mapping):
+            raise TypeError(f"{type(data).__name__} where a mapping was expected")
+        (value,) = get_args(kind)
+        return FrozenMap({_exactly(key, str): converter.structure(item, value) for key, item in data.items()})
+
+    return structure
+
+
+def _is_frozen_map(kind: Any) -> bool:
+    return get_origin(kind) is FrozenMap
+
+
+def _exactly(data: Any, kind: type[T]) -> T:
+    """cattrs would turn 1 into '1'; a record that holds another type is damaged."""
+    if type(data) is not kind:
+        raise TypeError(f"{data!r} where {kind.__name__} was expected")
+    return data
+
+
+_CONVERTER: Final = _make_converter()

@@ -1,0 +1,159 @@
+"""Trajectories: what an agent did, event by event, in one model for all frameworks, and the one renderer.
+
+The rendered text is what improvers read. Long values are cut in the middle by the framework's own mark, and lines of
+a value that look like the grammar's tags are quoted with a bar, so that nobody can forge an event.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Final, TypeAlias
+
+from attrs import evolve, field, frozen
+
+from .channel import Usage
+from .frozen import strings
+
+OBSERVATION_CHARS: Final = 50_000
+"""Characters one value of a trajectory may have before it is cut. Source: method.md 2.1."""
+
+
+@frozen
+class Assistant:
+    """Text the model addressed to its user."""
+
+    text: str
+
+
+@frozen
+class Reasoning:
+    text: str
+
+
+@frozen
+class Action:
+    """A tool call with its full input (JSON or plain text)."""
+
+    name: str
+    input: str
+
+
+@frozen
+class Observation:
+    """What a tool answered; `error` when the tool itself reported failure."""
+
+    text: str
+    error: bool = False
+
+
+@frozen
+class Failure:
+    """An error of the agent or its provider, not of a tool."""
+
+    text: str
+
+
+@frozen
+class FileChange:
+    path: str
+    diff: str = ""
+
+
+@frozen
+class Unknown:
+    """An event of a kind this version does not know: kept and counted, never dropped."""
+
+    kind: str
+    text: str
+
+
+Event: TypeAlias = Assistant | Reasoning | Action | Observation | Failure | FileChange | Unknown
+
+
+@frozen
+class Trajectory:
+    """`notes` are remarks of the parser, for people: truncation, lines it could not read."""
+
+    events: tuple[Event, ...]
+    usage: Usage = field(factory=Usage)
+    notes: tuple[str, ...] = field(converter=strings, default=())
+
+
+_TAG: Final = re.compile(
+    r"^(?=\|*\[(?:ASSISTANT|REASONING|ACTION|OBSERVATION(?: ERROR)?|ERROR|FILE CHANGE|UNKNOWN|NOTE)\b)",
+    re.MULTILINE,
+)
+
+
+_MARK: Final = re.compile(r"^(?=\|*\[harness2:)", re.MULTILINE)
+
+
+def cut(text: str, limit: int, what: str = "characters") -> str:
+    """`text` with its middle left out when it is longer than `limit`, and a mark saying so in its place.
+
+    A forged mark in `text` is quoted, so call it once, on what the agent wrote.
+    """
+    text = _MARK.sub("|", text)
+    if len(text) <= limit:
+        return text
+    head = limit * 2 // 3
+    tail = limit - head
+    mark = f"\n[harness2: {len(text) - head - tail:,} {what} left out here by the renderer]\n"
+    return text[:head] + mark + text[len(text) - tail :]
+
+
+def clip(trajectory: Trajectory, limit: int = OBSERVATION_CHARS) -> Trajectory:
+    """The trajectory with each single value cut to `limit` characters; events themselves are never dropped."""
+    return evolve(trajectory, events=tuple(_clipped(event, limit) for event in trajectory.events))
+
+
+def render(trajectory: Trajectory) -> str:
+    """The transcript in the shared grammar: one tag line an event, its text below, a blank line between."""
+    parts = [part for event in trajectory.events for part in _lines(event)]
+    parts += [f"[NOTE] {_quoted(note)}" for note in trajectory.notes]
+    return "\n\n".join(parts) + "\n" if parts else "[NOTE] the agent left nothing readable\n"
+
+
+def _lines(event: Event) -> Iterable[str]:
+    match event:
+        case Assistant(text):
+            yield f"[ASSISTANT]\n{_quoted(text)}"
+        case Reasoning(text):
+            yield f"[REASONING]\n{_quoted(text)}"
+        case Action(name, given):
+            yield f"[ACTION] {_one_line(name)}\n{_quoted(given)}"
+        case Observation(text, error):
+            yield f"[OBSERVATION{' ERROR' if error else ''}]\n{_quoted(text)}"
+        case Failure(text):
+            yield f"[ERROR]\n{_quoted(text)}"
+        case FileChange(path, diff):
+            yield f"[FILE CHANGE] {_one_line(path)}\n{_quoted(diff)}".rstrip("\n")
+        case Unknown(kind, text):
+            yield f"[UNKNOWN] {_one_line(kind)}\n{_quoted(text)}".rstrip("\n")
+
+
+def _clipped(event: Event, limit: int) -> Event:
+    match event:
+        case Action(name, given):
+            return Action(cut(name, limit), cut(given, limit))
+        case FileChange(path, diff):
+            return FileChange(path, cut(diff, limit))
+        case Observation(text, error):
+            return Observation(cut(text, limit), error)
+        case Unknown(kind, text):
+            return Unknown(kind, cut(text, limit))
+        case Assistant(text):
+            return Assistant(cut(text, limit))
+        case Reasoning(text):
+            return Reasoning(cut(text, limit))
+        case Failure(text):
+            return Failure(cut(text, limit))
+
+
+def _quoted(text: str) -> str:
+    return _TAG.sub("|", text.replace("\x00", "\ufffd"))
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
