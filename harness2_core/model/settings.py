@@ -18,12 +18,12 @@ PLACE: Final = "place"
 
 
 def content(**options: Any) -> Any:
-    """A `Path` (or mapping of them) whose *content* matters: digested into requests, brought to workers by the store."""
+    """A `Path` (or a mapping of them) whose *content* matters: digested into requests, brought along by the store."""
     return attrs.field(metadata={KEY: CONTENT, **options.pop("metadata", {})}, **options)
 
 
 def place(**options: Any) -> Any:
-    """A field that says where something is on this machine: no part of any identity. `Path` fields are so by default."""
+    """Where something is on this machine: no part of any identity. `Path` fields are so by default."""
     return attrs.field(metadata={KEY: PLACE, **options.pop("metadata", {})}, **options)
 
 
