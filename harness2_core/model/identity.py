@@ -1,0 +1,128 @@
+"""What makes work the same work: one table.
+
+*request*: a change misses the cache, and the work is done anew. *experiment*: a change declines the resume, naming the
+field and offering a new tag. *recorded*: a change warns and goes on, or is refused by `--strict`. Nothing else may
+change a result; a field that can is added here, with a default that keeps old digests.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from attrs import field, fields, frozen
+
+from .canonical import Digest
+from .channel import Channel
+from .frozen import FrozenMap, frozen_map, strings, texts
+
+
+@frozen
+class Row:
+    """One line of the table."""
+
+    what: str
+    scope: str
+    where: str
+
+
+TABLE: Final = (
+    Row("task: prompt, inputs, domain, expectations, limits", "request", "task_digest"),
+    Row("tree", "request", "tree, editable"),
+    Row("evidence, library view", "request", "evidence"),
+    Row("mission text", "request", "mission"),
+    Row("model, effort, steps, time limit, options", "request", "channel"),
+    Row("proposer or substrate and its settings", "request", "proposer, substrate, settings"),
+    Row("draw", "request", "draw"),
+    Row("channels", "experiment", "channels"),
+    Row("plans of the modes", "experiment", "plans"),
+    Row("surface", "experiment", "surface"),
+    Row("selector and its settings", "experiment", "selector"),
+    Row("reflector and its settings", "experiment", "reflector"),
+    Row("pool", "experiment", "pool"),
+    Row("base tree", "experiment", "base_tree"),
+    Row("prompt templates", "experiment", "templates"),
+    Row("extra plugins", "experiment", "extra"),
+    Row("adapter's settings", "experiment", "adapter"),
+    Row("library settings", "experiment", "library"),
+    Row("stream", "experiment", "stream, tasks"),
+    Row("agent CLI, plugin and core versions", "recorded", "versions"),
+    Row("sandbox, engine, host", "recorded", "versions, host"),
+)
+
+
+def _channels(items: Mapping[str, Channel]) -> FrozenMap[Channel]:
+    return frozen_map(items)
+
+
+def _stream(items: Mapping[str, tuple[str, ...]]) -> FrozenMap[tuple[str, ...]]:
+    return frozen_map({domain: tuple(tasks) for domain, tasks in items.items()})
+
+
+@frozen
+class Experiment:
+    """The experiment's identity, kept in `config.json` of the home namespace."""
+
+    bench: str
+    substrate: str
+    k: int
+    seed: int | None
+    channels: FrozenMap[Channel] = field(converter=_channels)
+    """Role -> channel."""
+    providers: FrozenMap[str] = field(converter=texts)
+    """Role -> provider name."""
+    plans: FrozenMap[Digest] = field(converter=texts)
+    """Mode token -> digest of its plan."""
+    surface: Digest
+    selector: str
+    reflector: str
+    base_tree: Digest
+    templates: Digest
+    stream: FrozenMap[tuple[str, ...]] = field(converter=_stream)
+    """Domain -> its tasks in order."""
+    tasks: FrozenMap[Digest] = field(converter=texts)
+    """Task -> its digest."""
+    adapter: FrozenMap[str] = field(converter=texts, factory=FrozenMap)
+    library: FrozenMap[str] = field(converter=texts, factory=FrozenMap)
+    extra: tuple[str, ...] = field(converter=strings, default=())
+    pool: str = "finals"
+    recorded: FrozenMap[str] = field(converter=texts, factory=FrozenMap)
+    """Versions and places: compared, but no part of the identity."""
+
+
+_GROWS: Final = frozenset({"plans", "stream", "tasks", "recorded"})
+"""Fields in which an experiment may grow: modes, domains and tasks may be added."""
+
+
+def differences(before: Experiment, now: Experiment) -> tuple[str, ...]:
+    """Why `now` is not the experiment that `before` began, a sentence each; empty when it may go on."""
+    found = []
+    for part in fields(Experiment):
+        if part.name in _GROWS:
+            continue
+        old, new = getattr(before, part.name), getattr(now, part.name)
+        if old != new:
+            found.append(f"{part.name} was {_shown(old)}, is now {_shown(new)}")
+    for mode in before.plans:
+        if mode in now.plans and before.plans[mode] != now.plans[mode]:
+            found.append(f"the plan of mode {mode!r} has changed")
+    for task, digest in before.tasks.items():
+        if task not in now.tasks:
+            found.append(f"the task {task!r} has vanished")
+        elif now.tasks[task] != digest:
+            found.append(f"the task {task!r} has changed (its prompt, inputs, domain, expectations or limits)")
+    return tuple(found)
+
+
+def recorded_differences(before: Experiment, now: Experiment) -> tuple[str, ...]:
+    """What has changed of the things that are only recorded."""
+    names = sorted({*before.recorded, *now.recorded})
+    pairs = [(name, before.recorded.get(name, "absent"), now.recorded.get(name, "absent")) for name in names]
+    return tuple(f"{name} was {old}, is now {new}" for name, old, new in pairs if old != new)
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, FrozenMap):
+        return "{" + ", ".join(f"{key}: {_shown(item)}" for key, item in value.items()) + "}"
+    text = str(value)
+    return text[:12] + "…" if len(text) == 64 and " " not in text else text
