@@ -1,0 +1,359 @@
+"""The scheduler: one thread that never computes, renders, reads a blob or waits on a lock.
+
+It starts nodes whose needs exist, hands their reading and building to the preparation pool (one advance in flight for
+each node), and paid work to the engine within the slots, longest expected way first. It passes digests on and knows
+nothing of what they mean. All waiting is on the engine's clock.
+"""
+
+from __future__ import annotations
+
+import heapq
+import itertools
+import queue
+from collections.abc import Callable, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import AbstractContextManager
+from typing import Final, Generic, TypeAlias, TypeVar
+
+from attrs import define, field
+
+from harness2_core.api.engine import outcome_of
+from harness2_core.api.runtime import Call, Engine, Work
+from harness2_core.model.assignment import Assignment, Ended
+from harness2_core.model.canonical import Digest
+
+from .graph import Key, Node
+from .paths import Paths
+from .slots import Group, Limits, Slots
+from .steps import Admitted, Done, Held, Preparation, Repeat, Wanted, Wants
+from .stop import Stop
+
+R = TypeVar("R")
+T = TypeVar("T")
+
+PREPARERS: Final = 2
+"""Threads of the local pool: its work is short and mostly of one interpreter, so more would not help."""
+POLL_SECONDS: Final = 0.05
+"""How long a finished engine future may lie unseen while something is being prepared."""
+ELSEWHERE_SECONDS: Final = 1.0
+"""How often a request that another process has claimed is looked for, on the engine's clock."""
+STOP_SECONDS: Final = 0.5
+"""How often a stop is looked for while only engine work runs."""
+
+
+Notify: TypeAlias = Callable[[str, Key, Digest, str], None]
+"""Told what happened to which node, to which request, and a short fact. Must not block."""
+
+
+@define(eq=False)
+class Item:
+    """A wanted request on its way: queued, being admitted, running, or waiting for a time."""
+
+    wanted: Wanted
+    key: Key
+    tries: int = 0
+    claim: AbstractContextManager[bool] | None = None
+
+
+@define
+class Outcome(Generic[R]):
+    """How the scheduling ended: each finished task's last result, and what was left undone, with the reason."""
+
+    results: dict[Key, R] = field(factory=dict)
+    held: dict[Key, str] = field(factory=dict)
+    stopped: str = ""
+    """Why everything was stopped by the policy table, if it was."""
+    paid: int = 0
+    """Requests that ran here."""
+
+
+class Scheduler(Generic[R]):
+    """One sweep's scheduler; `run` is called once, from one thread."""
+
+    def __init__(
+        self,
+        nodes: Mapping[Key, Node],
+        preparation: Preparation[R],
+        engine: Engine,
+        call: Call,
+        limits: Limits,
+        stop: Stop,
+        notify: Notify,
+    ) -> None:
+        self._nodes = nodes
+        self._prepare = preparation
+        self._engine = engine
+        self._call = call
+        self._slots = Slots(limits)
+        self._stop = stop
+        self._notify = notify
+        self._paths = Paths(nodes)
+        self._waits_for = {key: sum(need in nodes for need in node.needs) for key, node in nodes.items()}
+        self._dependents: dict[Key, list[Key]] = {}
+        for key, node in nodes.items():
+            for need in node.needs:
+                if need in nodes:
+                    self._dependents.setdefault(need, []).append(key)
+        self._results: dict[str, dict[Key, R]] = {}
+        """Task -> results of its nodes so far; dropped once the task is through."""
+        self._nodes_left: dict[str, int] = {}
+        for key in nodes:
+            self._nodes_left[key.task] = self._nodes_left.get(key.task, 0) + 1
+        self._open: dict[Key, int] = {}
+        """Node -> how many of its wanted requests have no record yet."""
+        self._queues: dict[Group, list[tuple[float, int, int, Item]]] = {}
+        self._running: dict[Work, tuple[tuple[Item, ...], float]] = {}
+        self._timers: list[tuple[float, int, Callable[[], None]]] = []
+        self._counter = itertools.count()
+        self._prepared: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
+        self._preparing = 0
+        self._killed = False
+        self._outcome: Outcome[R] = Outcome()
+
+    def run(self) -> Outcome[R]:
+        """Works until nothing more can be done. Errors of the preparation end it, after running work was seen out."""
+        with ThreadPoolExecutor(PREPARERS, thread_name_prefix="harness2-prepare") as pool:
+            self._pool = pool
+            try:
+                for key, count in tuple(self._waits_for.items()):
+                    if count == 0:
+                        self._start(key)
+                while self._step():
+                    pass
+            finally:
+                self._release()
+        return self._outcome
+
+    # -- one turn of the loop
+
+    def _step(self) -> bool:
+        """Handles what has happened, starts what can start, waits once; False when there is nothing to wait for."""
+        if self._stop.level >= 2 and not self._killed:
+            self._kill()
+        self._fire()
+        self._dispatch()
+        if self._preparing:
+            try:
+                self._prepared.get(timeout=POLL_SECONDS)()
+                while True:
+                    self._prepared.get_nowait()()
+            except queue.Empty:
+                pass
+            self._collect(0)
+        elif self._running or (self._timers and not self._stopping):
+            self._collect(self._patience())
+        else:
+            return False
+        return True
+
+    @property
+    def _stopping(self) -> bool:
+        return self._stop.level > 0 or bool(self._outcome.stopped)
+
+    def _patience(self) -> float:
+        due = self._timers[0][0] - self._engine.now() if self._timers else STOP_SECONDS
+        return max(0.0, min(due, STOP_SECONDS))
+
+    def _fire(self) -> None:
+        while self._timers and self._timers[0][0] <= self._engine.now():
+            heapq.heappop(self._timers)[2]()
+
+    def _after(self, seconds: float, act: Callable[[], None]) -> None:
+        heapq.heappush(self._timers, (self._engine.now() + seconds, next(self._counter), act))
+
+    def _in_pool(self, call: Callable[[], T], then: Callable[[T], None]) -> None:
+        """Runs `call` on the pool and `then` with its result back here; its errors are raised here."""
+        self._preparing += 1
+
+        def back(future: Future[T]) -> None:
+            def finish() -> None:
+                self._preparing -= 1
+                then(future.result())
+
+            self._prepared.put(finish)
+
+        self._pool.submit(call).add_done_callback(back)
+
+    # -- nodes
+
+    def _start(self, key: Key) -> None:
+        results = {
+            need: self._outcome.results[need] for need in self._nodes[key].needs if need in self._outcome.results
+        }
+        results |= {other: result for other, result in self._of_task(key).items()}
+        self._notify("step-started", key, "", "")
+        self._in_pool(lambda: self._prepare.start(key, results), lambda advance: self._advanced(key, advance))
+
+    def _of_task(self, key: Key) -> dict[Key, R]:
+        return {other: result for other, result in self._outcome.results.items() if other.task == key.task}
+
+    def _advanced(self, key: Key, advance: Wants | Done[R] | Held) -> None:
+        match advance:
+            case Done(result):
+                self._finished(key, result)
+            case Held(why):
+                self._outcome.held[key] = why
+                self._notify("step-held", key, "", why)
+            case Wants(missing):
+                self._open[key] = len(missing)
+                for wanted in missing:
+                    self._enqueue(Item(wanted, key))
+                if not missing:
+                    self._resume(key)
+
+    def _resume(self, key: Key) -> None:
+        self._in_pool(lambda: self._prepare.resume(key), lambda advance: self._advanced(key, advance))
+
+    def _finished(self, key: Key, result: R) -> None:
+        self._outcome.results[key] = result
+        self._notify("step-ended", key, "", "")
+        for other in self._dependents.get(key, ()):
+            self._waits_for[other] -= 1
+            if self._waits_for[other] == 0:
+                self._start(other)
+
+    # -- paid work
+
+    def _enqueue(self, item: Item) -> None:
+        entry = (-self._paths.tails[item.key], self._nodes[item.key].order, next(self._counter), item)
+        heapq.heappush(self._queues.setdefault(item.wanted.group, []), entry)
+
+    def _reorder(self) -> None:
+        for group, entries in self._queues.items():
+            self._queues[group] = [(-self._paths.tails[item.key], order, n, item) for _, order, n, item in entries]
+            heapq.heapify(self._queues[group])
+
+    def _dispatch(self) -> None:
+        """Takes slots for the most urgent work and lets the pool claim it."""
+        while not self._stopping:
+            ready = [
+                (entries[0], group) for group, entries in self._queues.items() if entries and self._slots.free(group)
+            ]
+            if not ready:
+                return
+            (_, group) = min(ready, key=lambda pair: pair[0][:3])
+            items = self._take(group)
+            self._slots.take(group, len(items))
+            wanted = tuple(item.wanted for item in items)
+
+            def claimed(admitted: tuple[Admitted, ...], items: tuple[Item, ...] = items) -> None:
+                self._admitted(items, admitted)
+
+            if all(item.claim is not None for item in items):  # a repeated attempt: its claim is still held
+                self._submit(items)
+            else:
+                self._in_pool(lambda wanted=wanted: self._prepare.admit(wanted), claimed)  # type: ignore[misc]
+
+    def _take(self, group: Group) -> tuple[Item, ...]:
+        """The most urgent item, and those of its batch that are queued too, as far as slots are free."""
+        entries = self._queues[group]
+        first = heapq.heappop(entries)[3]
+        if not first.wanted.batch or first.claim is not None:
+            return (first,)
+        room = min(self._slots.free(group), first.wanted.together) - 1
+        mates = [entry for entry in entries if entry[3].wanted.batch == first.wanted.batch and entry[3].claim is None]
+        mates = sorted(mates)[: max(room, 0)]
+        if mates:
+            self._queues[group] = [entry for entry in entries if entry not in mates]
+            heapq.heapify(self._queues[group])
+        return (first, *(entry[3] for entry in mates))
+
+    def _admitted(self, items: tuple[Item, ...], admitted: tuple[Admitted, ...]) -> None:
+        mine = []
+        for item, answer in zip(items, admitted, strict=True):
+            if answer.state == "claimed":
+                item.claim = answer.claim
+                mine.append(item)
+                continue
+            self._slots.give_back(item.wanted.group)
+            if answer.state == "served":
+                self._recorded(item)
+            elif answer.state == "held":
+                self._outcome.held[item.key] = answer.why
+                self._notify("step-held", item.key, item.wanted.digest, answer.why)
+            else:
+                self._after(ELSEWHERE_SECONDS, lambda item=item: self._enqueue(item))  # type: ignore[misc]
+        if mine and self._stopping:
+            for item in mine:
+                self._slots.give_back(item.wanted.group)
+                self._let_go(item)
+                self._enqueue(item)
+        elif mine:
+            self._submit(tuple(mine))
+
+    def _submit(self, items: tuple[Item, ...]) -> None:
+        wanted = tuple(item.wanted for item in items)
+
+        def assigned(work: Assignment) -> None:
+            future = self._engine.submit(self._call, work)
+            self._running[future] = (items, self._engine.now())
+            self._outcome.paid += len(items)
+            for item in items:
+                item.tries += 1
+                self._notify("attempt-started", item.key, item.wanted.digest, "")
+
+        self._in_pool(lambda: self._prepare.assignment(wanted), assigned)
+
+    def _collect(self, seconds: float) -> None:
+        for future in self._engine.wait(seconds):
+            items, began = self._running.pop(future)
+            by_digest = {item.wanted.digest: item for item in items}
+            for ended in outcome_of(future, tuple(by_digest)):
+                item = by_digest[ended.request]
+                self._slots.give_back(item.wanted.group)
+                if ended.final:
+                    paid = self._nodes[item.key].paid
+                    if paid and self._paths.learn(paid, self._engine.now() - began):
+                        self._reorder()
+                    self._let_go(item)
+                    self._recorded(item)
+                else:
+                    self._lost(item, ended)
+
+    def _lost(self, item: Item, ended: Ended) -> None:
+        self._notify("attempt-lost", item.key, item.wanted.digest, ended.cause)
+        if self._stopping:  # cancelled, or about to end: the same command takes it up again
+            self._let_go(item)
+            return
+
+        def decided(repeat: Repeat) -> None:
+            if repeat.what == "again":
+                self._after(repeat.seconds, lambda: self._enqueue(item))
+                return
+            self._let_go(item)
+            if repeat.what == "dead":
+                self._recorded(item)
+            else:
+                self._outcome.stopped = self._outcome.stopped or repeat.why
+
+        self._in_pool(lambda: self._prepare.lost(item.wanted, ended, item.tries), decided)
+
+    def _recorded(self, item: Item) -> None:
+        self._notify("attempt-ended", item.key, item.wanted.digest, "")
+        self._open[item.key] -= 1
+        if self._open[item.key] == 0:
+            self._resume(item.key)
+
+    # -- the end
+
+    def _let_go(self, item: Item) -> None:
+        claim, item.claim = item.claim, None
+        if claim is not None:
+            claim.__exit__(None, None, None)
+
+    def _kill(self) -> None:
+        self._killed = True
+        for items, _ in self._running.values():
+            for item in items:
+                self._engine.cancel(item.wanted.digest)
+
+    def _release(self) -> None:
+        """Ends what runs (after an error) and gives every claim back."""
+        if self._running:
+            self._kill()
+        for items, _ in self._running.values():
+            for item in items:
+                self._let_go(item)
+        for entries in self._queues.values():
+            for entry in entries:
+                self._let_go(entry[3])
