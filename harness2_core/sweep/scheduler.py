@@ -103,6 +103,7 @@ class Scheduler(Generic[R]):
         """Node -> how many of its wanted requests have no record yet."""
         self._queues: dict[Group, list[tuple[float, int, int, Item]]] = {}
         self._running: dict[Work, tuple[tuple[Item, ...], float]] = {}
+        self._claimed: set[Item] = set()
         self._timers: list[tuple[float, int, Callable[[], None]]] = []
         self._counter = itertools.count()
         self._prepared: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
@@ -177,15 +178,9 @@ class Scheduler(Generic[R]):
     # -- nodes
 
     def _start(self, key: Key) -> None:
-        results = {
-            need: self._outcome.results[need] for need in self._nodes[key].needs if need in self._outcome.results
-        }
-        results |= {other: result for other, result in self._of_task(key).items()}
+        results = dict(self._results.get(key.task, {}))
         self._notify("step-started", key, "", "")
         self._in_pool(lambda: self._prepare.start(key, results), lambda advance: self._advanced(key, advance))
-
-    def _of_task(self, key: Key) -> dict[Key, R]:
-        return {other: result for other, result in self._outcome.results.items() if other.task == key.task}
 
     def _advanced(self, key: Key, advance: Wants | Done[R] | Held) -> None:
         match advance:
@@ -205,7 +200,11 @@ class Scheduler(Generic[R]):
         self._in_pool(lambda: self._prepare.resume(key), lambda advance: self._advanced(key, advance))
 
     def _finished(self, key: Key, result: R) -> None:
-        self._outcome.results[key] = result
+        self._results.setdefault(key.task, {})[key] = result
+        self._nodes_left[key.task] -= 1
+        if self._nodes_left[key.task] == 0:
+            del self._results[key.task]
+            self._outcome.results[key] = result
         self._notify("step-ended", key, "", "")
         for other in self._dependents.get(key, ()):
             self._waits_for[other] -= 1
@@ -226,12 +225,10 @@ class Scheduler(Generic[R]):
     def _dispatch(self) -> None:
         """Takes slots for the most urgent work and lets the pool claim it."""
         while not self._stopping:
-            ready = [
-                (entries[0], group) for group, entries in self._queues.items() if entries and self._slots.free(group)
-            ]
-            if not ready:
+            open_groups = [group for group, entries in self._queues.items() if entries and self._slots.free(group)]
+            if not open_groups:
                 return
-            (_, group) = min(ready, key=lambda pair: pair[0][:3])
+            group = min(open_groups, key=lambda group: self._queues[group][0][:3])
             items = self._take(group)
             self._slots.take(group, len(items))
             wanted = tuple(item.wanted for item in items)
@@ -263,6 +260,7 @@ class Scheduler(Generic[R]):
         for item, answer in zip(items, admitted, strict=True):
             if answer.state == "claimed":
                 item.claim = answer.claim
+                self._claimed.add(item)
                 mine.append(item)
                 continue
             self._slots.give_back(item.wanted.group)
@@ -338,6 +336,7 @@ class Scheduler(Generic[R]):
 
     def _let_go(self, item: Item) -> None:
         claim, item.claim = item.claim, None
+        self._claimed.discard(item)
         if claim is not None:
             claim.__exit__(None, None, None)
 
@@ -351,9 +350,5 @@ class Scheduler(Generic[R]):
         """Ends what runs (after an error) and gives every claim back."""
         if self._running:
             self._kill()
-        for items, _ in self._running.values():
-            for item in items:
-                self._let_go(item)
-        for entries in self._queues.values():
-            for entry in entries:
-                self._let_go(entry[3])
+        for item in tuple(self._claimed):
+            self._let_go(item)
