@@ -28,7 +28,7 @@ from harness2_core.model.records import Reply, Rollout, Verdict
 from harness2_core.model.replies import choice_in, lesson_in
 from harness2_core.model.requests import GradeRequest, RolloutRequest, SessionRequest, request_digest
 from harness2_core.model.settings import content, place
-from harness2_core.model.strategy import Ask, Ballot, Choice, Dialogue, Edit, Lesson, Round, Unusable, asked
+from harness2_core.model.strategy import Ask, Ballot, Choice, Dialogue, Edit, Lesson, Round, Unusable, asked, asked_all
 from harness2_core.model.surface import Allowed, Surface
 from harness2_core.model.templates import Templates
 from harness2_core.model.trajectory import (
@@ -160,6 +160,7 @@ __all__ = [
     "Work",
     "accept",
     "asked",
+    "asked_all",
     "blob_entry",
     "canonical",
     "choice_in",

@@ -7,21 +7,25 @@ is started anew and finished asks are served from the store.
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Collection, Generator
-from typing import TYPE_CHECKING, TypeAlias, TypeVar
+from collections.abc import Callable, Collection, Generator, Sequence
+from typing import TYPE_CHECKING, Final, TypeAlias, TypeVar
 
 from attrs import evolve, field, frozen
 
 from .canonical import Digest
 from .errors import Harness2Error
-from .frozen import FrozenMap, frozen_map, text_maps, texts
+from .frozen import FrozenMap, frozen_map, strings, text_maps, texts
 from .manifest import Manifest
 from .templates import Templates
+from .trajectory import cut
 
 if TYPE_CHECKING:
     from .records import Reply
 
 T = TypeVar("T")
+
+FORMER_CHARS: Final = 20_000
+"""Characters of an unusable reply that its correction repeats; some agents take a mission as one argument."""
 
 
 class Unusable(Harness2Error):
@@ -47,22 +51,40 @@ Dialogue: TypeAlias = Generator[tuple[Ask, ...], "tuple[Reply, ...]", T]
 
 def asked(ask: Ask, parse: Callable[[str], T]) -> Dialogue[T]:
     """Asks once, and once more when `parse` raises `Unusable`, repeating the mission with the reply and why."""
-    (reply,) = yield (ask,)
-    problem = "the session ended without a complete answer"
-    if reply.answered:
-        try:
-            return parse(reply.text)
-        except Unusable as error:
-            problem = str(error)
-    (reply,) = yield (correction(ask, reply.text, problem),)
+    (result,) = yield from asked_all(((ask, parse),))
+    if isinstance(result, Unusable):
+        raise result
+    return result
+
+
+def asked_all(questions: Sequence[tuple[Ask, Callable[[str], T]]]) -> Dialogue[tuple[T | Unusable, ...]]:
+    """`asked` for many questions side by side; an `Unusable` stands where the correction failed too."""
+    if not questions:
+        return ()
+    asks = tuple(ask for ask, _ in questions)
+    replies = yield asks
+    results = [_read(ask, parse, reply) for (ask, parse), reply in zip(questions, replies, strict=True)]
+    failed = [index for index, result in enumerate(results) if isinstance(result, Unusable)]
+    if failed:
+        again = tuple(correction(asks[index], replies[index].text, str(results[index])) for index in failed)
+        for index, reply in zip(failed, (yield again), strict=True):
+            results[index] = _read(asks[index], questions[index][1], reply)
+    return tuple(results)
+
+
+def _read(ask: Ask, parse: Callable[[str], T], reply: Reply) -> T | Unusable:
     if not reply.answered:
-        raise Unusable(f"no answer to {ask.tag!r}, nor to its correction")
-    return parse(reply.text)
+        return Unusable(f"the session {ask.tag!r} ended without a complete answer")
+    try:
+        return parse(reply.text)
+    except Unusable as error:
+        return error
 
 
 def correction(ask: Ask, reply: str, problem: str) -> Ask:
     """The one correction of an ask whose reply could not be used."""
-    said = f"Your former reply was:\n\n<former-reply>\n{reply.strip()}\n</former-reply>\n\n" if reply.strip() else ""
+    former = cut(reply.strip(), FORMER_CHARS)
+    said = f"Your former reply was:\n\n<former-reply>\n{former}\n</former-reply>\n\n" if former else ""
     mission = (
         f"{ask.mission.rstrip()}\n\n# Your former reply could not be used\n\n{said}Reason: {problem}\n\nReply again.\n"
     )
@@ -89,13 +111,19 @@ class Ballot:
     seed: int
     templates: Templates
 
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """The candidates in ballot order: A to Z, then AA, AB and so on."""
+        return tuple(sorted(self.candidates, key=lambda id: (len(id), id)))
+
     def random(self) -> random.Random:
         """A generator of this ballot's own: never the global one."""
         return random.Random(self.seed)
 
     def mission(self, ids: Collection[str] = ()) -> str:
-        """The standard mission to choose among `ids` (default: all candidates)."""
-        return self.templates.render("select", words=self.words, ids=tuple(ids) or tuple(self.candidates))
+        """The standard mission to choose among `ids`, in this order (default: all candidates in ballot order)."""
+        asked_of = tuple(ids) or self.ids
+        return self.templates.render("select", words=self.words, ids=asked_of, listing=self._listing(asked_of))
 
     def narrowed(self, ids: Collection[str]) -> Manifest:
         """The evidence with only these candidates in it."""
@@ -105,6 +133,20 @@ class Ballot:
             if not path.startswith("candidates/") or path.split("/")[1].removesuffix(".md") in ids
         }
         return Manifest(kept)
+
+    def _listing(self, ids: Collection[str]) -> tuple[str, ...]:
+        """Lines that name what lies in the evidence, and nothing else."""
+        paths = self.evidence.entries
+        lines = []
+        if "task.md" in paths:
+            lines.append("`context/task.md`: the task as it was given")
+        if any(path.startswith("source/") for path in paths):
+            lines.append("`context/source/`: the files that came with the task")
+        for id in ids:
+            folder = any(path.startswith(f"candidates/{id}/") for path in paths)
+            inside = f", its files are in `context/candidates/{id}/`" if folder else ""
+            lines.append(f"`context/candidates/{id}.md`: what candidate {id} consists of{inside}")
+        return tuple(lines)
 
 
 @frozen
@@ -148,7 +190,11 @@ class Round:
     evidence: Manifest
     words: FrozenMap[str] = field(converter=texts)
     templates: Templates
+    listing: tuple[str, ...] = field(converter=strings, default=())
+    """Lines that name what lies in the evidence."""
 
     def mission(self) -> str:
         """The standard mission to reflect."""
-        return self.templates.render("reflect", words=self.words, adopted=self.adopted, choice=self.choice)
+        return self.templates.render(
+            "reflect", words=self.words, adopted=self.adopted, choice=self.choice, listing=self.listing
+        )

@@ -6,7 +6,9 @@ Values put into a template are never rendered themselves, so nothing that a mode
 from __future__ import annotations
 
 import re
-from typing import Final
+import traceback
+from functools import lru_cache
+from typing import TYPE_CHECKING, Final
 
 from attrs import field, frozen
 
@@ -14,6 +16,10 @@ from .canonical import Digest, canonical, digest_bytes
 from .errors import ConfigError
 from .frozen import FrozenMap, texts
 
+if TYPE_CHECKING:
+    from jinja2.sandbox import ImmutableSandboxedEnvironment
+
+_PART: Final = "template:"
 _BLANKS: Final = re.compile(r"\n{3,}")
 _VERSION: Final = re.compile(r"\{#-?\s*version:\s*([\w.\-]+)\s*-?#\}")
 
@@ -39,23 +45,44 @@ class Templates:
 
     def render(self, name: str, **values: object) -> str:
         """The text of template `name`; `ConfigError` names the template, line and unknown word of a faulty one."""
-        from jinja2 import DictLoader, StrictUndefined, TemplateError  # here: starting the command line needs no Jinja
-        from jinja2.sandbox import ImmutableSandboxedEnvironment
+        from jinja2 import TemplateError  # here and below: starting the command line needs no Jinja
 
         if name not in self.texts:
             raise ConfigError(f"no template named {name!r}", f"known are {', '.join(self.texts)}")
-        environment = ImmutableSandboxedEnvironment(
-            loader=DictLoader(dict(self.texts)),
-            undefined=StrictUndefined,
-            trim_blocks=True,
-            lstrip_blocks=True,
-            keep_trailing_newline=True,
-            autoescape=False,  # missions are plain text: nothing is HTML here
-        )
         try:
-            text = environment.get_template(name).render(**values)
-        except TemplateError as error:
-            line = getattr(error, "lineno", None)
-            where = f" line {line}" if line else ""
-            raise ConfigError(f"template {name!r}{where}: {error}", "mend the template text") from error
+            text = _environment(self).get_template(name).render(**values)
+        except (TemplateError, TypeError, ValueError, ArithmeticError, LookupError, RecursionError) as error:
+            part, line = _place(error, name)
+            where = f"template {part!r}" + (f" line {line}" if line else "")
+            raise ConfigError(f"{where}: {error}", "mend the template text") from error
         return _BLANKS.sub("\n\n", text).strip() + "\n"
+
+
+@lru_cache(maxsize=16)
+def _environment(templates: Templates) -> ImmutableSandboxedEnvironment:
+    """Compiled once: the same templates render every mission of a sweep."""
+    from jinja2 import FunctionLoader, StrictUndefined
+    from jinja2.sandbox import ImmutableSandboxedEnvironment
+
+    def load(name: str) -> tuple[str, str, None] | None:
+        # The name stands in for a file name, so that an error's traceback names the part it comes from.
+        return (templates.texts[name], f"{_PART}{name}", None) if name in templates.texts else None
+
+    return ImmutableSandboxedEnvironment(
+        loader=FunctionLoader(load),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        autoescape=False,  # missions are plain text: nothing is HTML here
+    )
+
+
+def _place(error: Exception, name: str) -> tuple[str, int | None]:
+    """The template or included part that failed, and its line."""
+    frames = [f for f in traceback.extract_tb(error.__traceback__) if f.filename.startswith(_PART)]
+    if frames:
+        return frames[-1].filename.removeprefix(_PART), frames[-1].lineno
+    part = getattr(error, "name", None)
+    line = getattr(error, "lineno", None)
+    return (part if isinstance(part, str) else name), (line if isinstance(line, int) else None)
