@@ -219,8 +219,8 @@ class ModeRecord:
     plan: Digest
     view: Digest
     """The library view its sessions were given: a manifest."""
-    late: tuple[str, ...] = field(converter=strings, default=())
-    """Earlier tasks of the stream whose adoption was not there yet when this mode began."""
+    seen: tuple[str, ...] = field(converter=strings, default=())
+    """The earlier tasks of the stream that the view held."""
     stages: tuple[StageRecord, ...] = ()
     rolls: tuple[RollRecord, ...] = ()
     selection: SelectionRecord | None = None
@@ -230,6 +230,27 @@ class ModeRecord:
     ok: bool = False
     error: str = ""
     attempt: int = 1
+
+
+@frozen
+class BasesRecord:
+    """The shared bases of one task."""
+
+    task: str
+    rolls: tuple[RollRecord, ...] = ()
+
+    @property
+    def usable(self) -> tuple[RollRecord, ...]:
+        """Those that ran; none: the task is `base-failed`."""
+        return tuple(roll for roll in self.rolls if roll.outcome is not Outcome.LOST)
+
+
+@frozen
+class ViewRecord:
+    """The library view of one mode of one task, fixed when the mode begins: later entries reopen nothing."""
+
+    view: Digest
+    seen: tuple[str, ...] = field(converter=strings, default=())
 
 
 def _modes(items: Mapping[str, ModeRecord]) -> FrozenMap[ModeRecord]:

@@ -1,0 +1,134 @@
+"""Typed access to the records in a store: which kind, which key, which type. Reads are cached a little, values freeze.
+
+Kinds and keys: `rollout`, `session`, `grade` by request digest; `bases`, `view`, `mode`, `adoption` by
+`<namespace>/<task>[.a<n>]`; `forgotten` likewise. Everything is first-wins, so what was read once stays true.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from typing import Final, TypeVar
+
+from harness2_core.api.runtime import Store
+from harness2_core.model.acceptance import tree_of
+from harness2_core.model.canonical import Digest
+from harness2_core.model.errors import StoreError
+from harness2_core.model.manifest import Manifest, decode_manifest
+from harness2_core.model.namespace import Namespace
+from harness2_core.model.records import Adoption, BasesRecord, Grade, ModeRecord, Reply, Rollout, ViewRecord
+from harness2_core.model.serial import dump, load
+from harness2_core.model.tree import HarnessTree
+
+T = TypeVar("T")
+
+CACHED: Final = 256
+"""Values of each type kept in memory: enough for the tasks at work, whatever the length of the sweep."""
+
+
+class Archive:
+    """The records and texts of one store."""
+
+    def __init__(self, store: Store) -> None:
+        self.store = store
+        self.rollout = lru_cache(CACHED)(self._rollout)
+        self.tree = lru_cache(CACHED)(self._tree)
+
+    # -- results of paid work, by request digest
+
+    def has(self, kind: str, digest: Digest) -> bool:
+        return self.store.get(kind, digest) is not None
+
+    def _rollout(self, digest: Digest) -> Rollout:
+        return self._required("rollout", digest, Rollout)
+
+    def reply(self, digest: Digest) -> Reply:
+        return self._required("session", digest, Reply)
+
+    def grade(self, digest: Digest) -> Grade | None:
+        return self._optional("grade", digest, Grade)
+
+    # -- what tasks ended with
+
+    def bases(self, home: Namespace, task: str, attempt: int = 1) -> BasesRecord | None:
+        return self._optional("bases", _key(home, task, attempt), BasesRecord)
+
+    def view(self, namespace: Namespace, task: str, attempt: int = 1) -> ViewRecord | None:
+        return self._optional("view", _key(namespace, task, attempt), ViewRecord)
+
+    def mode(self, namespace: Namespace, task: str, attempt: int = 1) -> ModeRecord | None:
+        return self._optional("mode", _key(namespace, task, attempt), ModeRecord)
+
+    def latest_mode(self, namespace: Namespace, task: str) -> ModeRecord | None:
+        """The record of the latest attempt at this mode of this task."""
+        found, attempt = None, 1
+        while (record := self.mode(namespace, task, attempt)) is not None:
+            found, attempt = record, attempt + 1
+        return found
+
+    def latest_bases(self, home: Namespace, task: str) -> BasesRecord | None:
+        found, attempt = None, 1
+        while (record := self.bases(home, task, attempt)) is not None:
+            found, attempt = record, attempt + 1
+        return found
+
+    def adoption(self, namespace: Namespace, task: str) -> Adoption | None:
+        """The library's entry of this task, unless a person has had it forgotten."""
+        key = _key(namespace, task, 1)
+        if self.store.get("forgotten", key) is not None:
+            return None
+        return self._optional("adoption", key, Adoption)
+
+    def keep(self, namespace: Namespace, task: str, record: object, attempt: int = 1) -> bool:
+        """Puts a task's record under its kind; False when one was there, which stays."""
+        kinds = {BasesRecord: "bases", ViewRecord: "view", ModeRecord: "mode", Adoption: "adoption"}
+        return self.store.put(kinds[type(record)], _key(namespace, task, attempt), dump(record))
+
+    # -- texts and trees
+
+    def text(self, digest: Digest) -> str:
+        """A blob as text; bytes that are not UTF-8 are replaced."""
+        return self.read(digest).decode(errors="replace")
+
+    def read(self, digest: Digest) -> bytes:
+        with self.store.open_blob(digest) as stream:
+            return stream.read()
+
+    def manifest(self, digest: Digest) -> Manifest:
+        return decode_manifest(self.read(digest))
+
+    def _tree(self, digest: Digest) -> HarnessTree:
+        return tree_of({path: self.read(entry.digest) for path, entry in self.manifest(digest).entries.items()})
+
+    def put_tree(self, tree: HarnessTree) -> Digest:
+        """Stores a tree: its files and its manifest; the digest is the tree's fingerprint."""
+        for text in tree.files.values():
+            self.store.put_blob(text.encode())
+        return self.store.put_blob(tree.manifest().encode())
+
+    def put_new(self, new: Mapping[Digest, bytes]) -> None:
+        """Stores what a bundle made."""
+        for data in new.values():
+            self.store.put_blob(data)
+
+    def flat(self, manifest: Manifest, prefix: str = "") -> Iterator[tuple[str, Digest, int]]:
+        """(path, digest, size) of every file, nested manifests resolved."""
+        for path, entry in manifest.entries.items():
+            if path.endswith("/"):
+                yield from self.flat(self.manifest(entry.digest), prefix + path)
+            else:
+                yield prefix + path, entry.digest, entry.size
+
+    def _required(self, kind: str, key: str, type_: type[T]) -> T:
+        record = self._optional(kind, key, type_)
+        if record is None:
+            raise StoreError(f"the store has no {kind} {key}", "it was deleted meanwhile: run the same command again")
+        return record
+
+    def _optional(self, kind: str, key: str, type_: type[T]) -> T | None:
+        data = self.store.get(kind, key)
+        return None if data is None else load(data, type_, f"{kind} {key}")
+
+
+def _key(namespace: Namespace, task: str, attempt: int) -> str:
+    return f"{namespace}/{task}{f'.a{attempt}' if attempt > 1 else ''}"
