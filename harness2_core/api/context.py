@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from harness2_core.model.canonical import Digest
 from harness2_core.model.channel import Channel
-from harness2_core.model.process import Endpoint, Exit, Install
+from harness2_core.model.process import Endpoint, Exit, Install, Place
 
 if TYPE_CHECKING:
     from .substrates import Substrate
@@ -21,6 +21,9 @@ class Context(Protocol):
     @property
     def scratch(self) -> Path:
         """A private directory outside the workspace, removed afterwards."""
+
+    def place(self, cwd: Path) -> Place:
+        """Where a program that `spawn` runs with this `cwd` sees things: what `Substrate.install` is to be told."""
 
     def spawn(self, install: Install, cwd: Path, limit_seconds: int) -> Exit:
         """Runs a program to its end, supervised, sandboxed and metered; `cwd` becomes its workspace.
