@@ -7,25 +7,9 @@ from typing import Final, Generic, TypeVar
 from attrs import field, frozen
 
 from .check import matches
+from .kinds import KINDS as KINDS
 
 T = TypeVar("T")
-
-KINDS: Final = (
-    "adapter",
-    "substrate",
-    "proposer",
-    "mode",
-    "selector",
-    "reflector",
-    "judge",
-    "store",
-    "engine",
-    "sandbox",
-    "access",
-    "command",
-    "listener",
-)
-"""The first part of an entry point's name; each but `listener` has a registration hook."""
 
 _REFERENCE: Final = matches(r"[A-Za-z_][\w.]*:[A-Za-z_][\w.]*", "a reference 'package.module:name'")
 

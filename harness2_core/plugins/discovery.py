@@ -1,0 +1,187 @@
+"""What is installed, from metadata alone: no plugin module is imported here.
+
+An entry of group `harness2.v1` reads `<kind>.<name> = package.module` or `<kind>.<name>.<token> = package.module`; the
+number is the plugin API version. What cannot be used (another version, a malformed entry, an unknown kind) is kept
+as a `Flaw`, so that it is reported by name instead of being missed in silence.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass  # not attrs: `harness2 --help` lists command plugins, and must stay cheap
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Final
+
+from harness2_core.model.kinds import DEFAULTS, KINDS
+
+if TYPE_CHECKING:
+    from importlib.metadata import Distribution, EntryPoint
+
+API_VERSION: Final = 1
+"""The plugin API that this core speaks."""
+
+GROUP: Final = f"harness2.v{API_VERSION}"
+
+_GROUP: Final = re.compile(r"harness2\.v(.*)", re.DOTALL)
+_NAME: Final = re.compile(r"[a-z][a-z0-9_\-]*")
+_TOKEN: Final = re.compile(r"[a-z]{2,8}")
+_MODULE: Final = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*")
+_CORE: Final = re.compile(r"harness2[-_.]+core(?![\w.-])", re.IGNORECASE)
+_NAMED_IN_NAMESPACES: Final = ("substrate", "mode")
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """One entry point. `distribution` is the name on the index, which need not be the package's."""
+
+    kind: str
+    name: str
+    token: str
+    """Short name; empty when the entry gives none."""
+    module: str
+    distribution: str
+    version: str
+    group: str = GROUP
+    core: tuple[str, ...] = ()
+    """What the distribution's metadata requires of harness2-core, as written there."""
+
+    @property
+    def short(self) -> str:
+        """The name used in namespaces."""
+        return self.token or self.name
+
+    @property
+    def source(self) -> str:
+        """Distribution and version, as recorded and as shown to people."""
+        return f"{self.distribution} {self.version}"
+
+    @property
+    def qualified(self) -> str:
+        """The name that no other distribution shares."""
+        return f"{self.distribution}:{self.name}"
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.name!r} of {self.source}"
+
+
+@dataclass(frozen=True, slots=True)
+class Flaw:
+    """Why an entry of a distribution cannot be used. `found` is set when at least its name could be read."""
+
+    distribution: str
+    version: str
+    entry: str
+    what: str
+    remedy: str
+    found: Found | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Scan:
+    """Everything that the installed distributions say, sorted by kind, name and distribution."""
+
+    found: tuple[Found, ...] = ()
+    flaws: tuple[Flaw, ...] = ()
+
+
+def scan() -> Scan:
+    """Reads the metadata of every distribution on `sys.path`; each distribution counts once, the first on the path."""
+    from importlib import metadata  # here: the import costs more than the scan
+
+    found: list[Found] = []
+    flaws: list[Flaw] = []
+    for distribution in _speaking(metadata.distributions(), metadata.distribution):
+        name, version = distribution.metadata["Name"], distribution.version or "unknown"
+        core = tuple(text for text in distribution.requires or () if _CORE.match(text.strip()))
+        try:
+            entries = list(dict.fromkeys(distribution.entry_points))
+        except (
+            Exception
+        ) as error:  # the file is anyone's: a line without '=' raises a TypeError, a later Python another
+            flaws.append(
+                Flaw(name, version, "entry_points.txt", f"its entry points cannot be read: {error}", _reinstall(name))
+            )
+            continue
+        for entry in entries:
+            result = _read(entry, name, version, core)
+            if isinstance(result, Found):
+                found.append(result)
+            elif result is not None:
+                flaws.append(result)
+    spoken = {(item.kind, item.name, item.distribution) for item in found}
+    return Scan(
+        tuple(sorted(found, key=lambda item: (item.kind, item.name, item.distribution, item.module))),
+        tuple(
+            flaw
+            for flaw in sorted(flaws, key=lambda flaw: (flaw.distribution, flaw.entry))
+            if flaw.found is None or (flaw.found.kind, flaw.found.name, flaw.found.distribution) not in spoken
+        ),
+    )
+
+
+def normal(distribution: str) -> str:
+    """A distribution's name as indexes compare it."""
+    return re.sub(r"[-_.]+", "-", distribution).lower()
+
+
+def near(name: str, known: Iterable[str]) -> str:
+    """`did you mean ...? ` with a trailing space, or nothing."""
+    close = get_close_matches(name, sorted(set(known)), n=3, cutoff=0.6)
+    return f"did you mean {' or '.join(repr(item) for item in close)}? " if close else ""
+
+
+def _speaking(installed: Iterable[Distribution], by_name: Callable[[str], Distribution]) -> Iterator[Distribution]:
+    """Distributions with a group of ours. One that an earlier on `sys.path` shadows says nothing."""
+    names: dict[str, str] = {}
+    for distribution in installed:
+        if "harness2.v" in (distribution.read_text("entry_points.txt") or ""):
+            # An installation interrupted half-way leaves metadata without a name: there is nothing to report it by.
+            stated = distribution.read_text("METADATA") or distribution.read_text("PKG-INFO")
+            name: str | None = distribution.metadata["Name"] if stated else None
+            if name:
+                names.setdefault(normal(name), name)
+    for name in names.values():
+        yield by_name(name)
+
+
+def _read(entry: EntryPoint, distribution: str, version: str, core: tuple[str, ...]) -> Found | Flaw | None:
+    group = _GROUP.fullmatch(entry.group)
+    if group is None:
+        return None
+    written = f"{entry.name} = {entry.value}"
+
+    def flaw(what: str, remedy: str, found: Found | None = None) -> Flaw:
+        return Flaw(distribution, version, written, what, remedy, found)
+
+    if not group.group(1).isdecimal():
+        return flaw(f"the group {entry.group!r} names no API version", f"its author should use the group {GROUP!r}")
+    kind, _, rest = entry.name.partition(".")
+    name, _, token = rest.partition(".")
+    found = Found(kind, name, token, entry.value, distribution, version, entry.group, core)
+    if entry.group != GROUP:
+        newer = int(group.group(1)) > API_VERSION
+        return flaw(
+            f"it speaks plugin API {group.group(1)}, this core speaks {API_VERSION}",
+            f"pip install -U {'harness2-core' if newer else distribution}",
+            found,
+        )
+    if kind not in (*KINDS, DEFAULTS):
+        return flaw(
+            f"there is no kind {kind!r}",
+            f"{near(kind, (*KINDS, DEFAULTS))}its author should use one of {', '.join((*KINDS, DEFAULTS))}",
+        )
+    if not _NAME.fullmatch(name) or (token and not _TOKEN.fullmatch(token)) or rest.endswith("."):
+        return flaw("its name is malformed", "it reads '<kind>.<name>' or '<kind>.<name>.<token>', in lower case")
+    if kind in _NAMED_IN_NAMESPACES and not _TOKEN.fullmatch(found.short):
+        return flaw(
+            f"a {kind} appears in the names of runs and needs a token",
+            f"its author should write '{kind}.{name}.<two to eight letters> = ...'",
+        )
+    if not _MODULE.fullmatch(entry.value):
+        return flaw("its value is no module", "it reads 'package.module': the module that implements the hook")
+    return found
+
+
+def _reinstall(distribution: str) -> str:
+    return f"pip install --force-reinstall {distribution}"
