@@ -5,7 +5,7 @@ from __future__ import annotations
 from attrs import field, frozen
 
 from .canonical import Digest
-from .frozen import FrozenMap, texts
+from .frozen import FrozenMap, strings, texts
 from .requests import Request
 
 
@@ -31,6 +31,8 @@ class Assignment:
     processes: int = 0
     keep_workspaces: bool = False
     fsync: bool = False
+    extra: tuple[str, ...] = field(converter=strings, default=())
+    """Plugins that `[run] extra` names: their checks of proposed trees take part."""
 
 
 @frozen
