@@ -62,7 +62,8 @@ def accept(surface: Surface, files: Mapping[str, bytes], checks: Sequence[Check]
             found.append(f"{path!r}: not UTF-8 text (byte {error.start}); a harness is text")
     found += tree_problems(FrozenMap(texts))
     if found:
-        return Rejected(tuple(found), tuple(notes))
+        found += problems(surface, _readable_part(files))
+        return Rejected(tuple(dict.fromkeys(found)), tuple(notes))
     tree, repaired = _with_triggers(surface, HarnessTree(texts))
     found += problems(surface, tree)
     for check in checks:
@@ -70,6 +71,16 @@ def accept(surface: Surface, files: Mapping[str, bytes], checks: Sequence[Check]
     if found:
         return Rejected(tuple(dict.fromkeys(found)), tuple(notes))
     return Accepted(tree, (*notes, *repaired))
+
+
+def _readable_part(files: Mapping[str, bytes]) -> HarnessTree:
+    """What can be a tree in `files`, so that one correction hears of the surface's problems as well."""
+    texts: dict[str, str] = {}
+    for path, data in sorted(files.items()):
+        more = {**texts, path: data.decode(errors="replace").replace("\x00", "\ufffd")}
+        if not is_dropping(path) and not tree_problems(FrozenMap(more)):
+            texts = more
+    return HarnessTree(texts)
 
 
 def _with_triggers(surface: Surface, tree: HarnessTree) -> tuple[HarnessTree, tuple[str, ...]]:

@@ -14,12 +14,15 @@ from .check import Field, a_digest, at_least, one_of
 from .errors import InvalidValue
 from .frozen import FrozenMap, files_of, strings
 from .namespace import bench_name
+from .paths import has_controls
 from .trajectory import OBSERVATION_CHARS, Trajectory
 
 _BANNED: Final = re.compile(
-    r"\b(benchmark(s|ed|ing)?|evaluat(e|es|ed|ing|ion|ions|or|ors)|grader(s)?|grading|rubric(s)?|score(s|d)?|scoring)\b",
+    r"(?<![^\W\d_])(benchmark(s|ed|ing)?|evaluat(e|es|ed|ing|ion|ions|or|ors)|graders?|gradings?|rubrics?|score[sd]?|scoring)"
+    r"(?![^\W\d_])",
     re.IGNORECASE,
 )
+"""Whole words: 'underscore' and 'scorecard' are not meant. Digits and '_' end a word: 'score_1' is one of them."""
 NETWORKS: Final = r"none|model|open|hosts:[A-Za-z0-9.,:\-]+"
 
 
@@ -99,6 +102,11 @@ class Task:
     def __attrs_post_init__(self) -> None:
         if not self.id.strip() or not self.domain.strip():
             raise InvalidValue(f"task {self.id!r} in domain {self.domain!r}", "a task needs an id and a domain")
+        if has_controls(self.id + self.domain):
+            raise InvalidValue(
+                f"task {self.id!r} in domain {self.domain!r}",
+                "ids and domains are shown: no control characters in them",
+            )
 
 
 @frozen

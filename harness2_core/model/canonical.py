@@ -34,9 +34,9 @@ def is_digest(text: str) -> bool:
 
 def canonical(value: Json) -> bytes:
     """The canonical JSON of `value`; `InvalidValue` names the place of anything that has none."""
-    _check(value, "$")
+    plain = _checked(value, "$")
     try:
-        return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False).encode()
+        return json.dumps(plain, ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False).encode()
     except UnicodeEncodeError as error:
         raise InvalidValue(
             f"text with an unpaired surrogate has no canonical JSON: {error.object[error.start : error.end]!r}",
@@ -44,19 +44,26 @@ def canonical(value: Json) -> bytes:
         ) from error
 
 
-def _check(value: object, where: str) -> None:
+def encodable(text: str) -> str:
+    """`text` with unpaired surrogates replaced by U+FFFD: an escape in somebody's JSON can bring them, UTF-8 cannot."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    return text
+
+
+def _checked(value: object, where: str) -> object:
+    """`value` with dicts for mappings, which is what `json` knows."""
     if value is None or isinstance(value, str | bool | int):
-        return
+        return value
     if isinstance(value, Mapping):
-        for key, item in value.items():
+        for key in value:
             if not isinstance(key, str):
                 raise InvalidValue(f"{where}: the key {key!r} is not a string", "use string keys")
-            _check(item, f"{where}.{key}")
-        return
+        return {key: _checked(item, f"{where}.{key}") for key, item in value.items()}
     if isinstance(value, list | tuple):
-        for index, item in enumerate(value):
-            _check(item, f"{where}[{index}]")
-        return
+        return [_checked(item, f"{where}[{index}]") for index, item in enumerate(value)]
     raise InvalidValue(
         f"{where}: {type(value).__name__} has no canonical JSON",
         "use strings (decimal strings for amounts) and integers (milliseconds, bytes)",

@@ -42,17 +42,20 @@ NO_MODEL = Usage(usd="0", source="none")
 def total_usage(parts: Iterable[Usage]) -> Usage:
     """The sum; its `usd` is unknown as soon as one part's is."""
     listed = tuple(parts)
+    if not listed:
+        return NO_MODEL
     tokens: dict[str, int] = {}
     for part in listed:
         for kind, count in part.tokens.items():
             tokens[kind] = tokens.get(kind, 0) + count
     known = [Decimal(part.usd) for part in listed if part.usd is not None]
-    sources = sorted({part.source for part in listed})
+    sources = {source for part in listed for source in part.source.split("+")}
+    named = sorted(sources - {NO_MODEL.source}) or [NO_MODEL.source]
     return Usage(
         usd=decimal_text(sum(known, Decimal(0))) if len(known) == len(listed) else None,
         tokens=tokens,
         elapsed_ms=sum(part.elapsed_ms for part in listed),
-        source=sources[0] if len(sources) == 1 else "+".join(sources),
+        source="+".join(named),
     )
 
 

@@ -22,7 +22,9 @@ class Field(Protocol):
 
 Validator: TypeAlias = Callable[[object, Field, T], None]
 
-_DECIMAL: Final = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]*[1-9])?\Z")
+_DECIMAL: Final = re.compile(r"(?!-0\Z)-?(0|[1-9][0-9]*)(\.[0-9]*[1-9])?\Z")
+_PLACES: Final = 40
+"""Digits before or after the point of any amount; a short text such as 1e999999999 would otherwise fill the memory."""
 
 
 def matches(pattern: str, expected: str) -> Validator[str]:
@@ -40,6 +42,14 @@ def one_of(*allowed: str) -> Validator[str]:
     def validate(owner: object, field: Field, value: str) -> None:
         if value not in allowed:
             raise _invalid(owner, field, value, "one of " + ", ".join(repr(item) for item in allowed))
+
+    return validate
+
+
+def within(minimum: int, maximum: int) -> Validator[int]:
+    def validate(owner: object, field: Field, value: int) -> None:
+        if not isinstance(value, int) or isinstance(value, bool) or not minimum <= value <= maximum:
+            raise _invalid(owner, field, value, f"an integer from {minimum} to {maximum}")
 
     return validate
 
@@ -78,6 +88,8 @@ def decimal_text(amount: Decimal | int | str) -> str:
         raise InvalidValue(f"{amount!r} is not a decimal number", "write it like 0.25") from None
     if not number.is_finite():
         raise InvalidValue(f"{amount!r} is not a finite number", "write it like 0.25")
+    if number and abs(number.adjusted()) > _PLACES:
+        raise InvalidValue(f"{str(amount)[:60]!r} is no sensible amount", f"give at most {_PLACES} digits")
     text = f"{number:f}"
     if "." in text:
         text = text.rstrip("0").rstrip(".")

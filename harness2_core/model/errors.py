@@ -61,3 +61,11 @@ class Lost(Harness2Error):
         self.cause = cause
         self.wait_seconds = wait_seconds
         self.usage = usage
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Exceptions pickle by their positional arguments alone; this one crosses processes whole."""
+        return _lost, (self.cause, self.what, self.wait_seconds, self.usage)
+
+
+def _lost(cause: str, what: str, wait_seconds: int, usage: Usage | None) -> Lost:
+    return Lost(cause, what, wait_seconds=wait_seconds, usage=usage)

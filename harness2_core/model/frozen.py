@@ -10,6 +10,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Generic, TypeVar
 
+from .canonical import encodable
+from .errors import InvalidValue
+
 V_co = TypeVar("V_co", covariant=True)
 V = TypeVar("V")
 
@@ -23,11 +26,17 @@ class FrozenMap(Mapping[str, V_co], Generic[V_co]):
 
     def __init__(self, items: Mapping[str, V_co] | None = None) -> None:
         source: Mapping[str, V_co] = {} if items is None else items
+        odd = [key for key in source if not isinstance(key, str)]
+        if odd:
+            raise InvalidValue(f"the key {odd[0]!r} of a mapping is not a string", "use string keys")
         object.__setattr__(self, "_items", {key: source[key] for key in sorted(source)})
         object.__setattr__(self, "_hash", None)
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"a FrozenMap cannot be changed (tried to set {name!r})")
+
+    def __delattr__(self, name: str) -> None:
+        raise AttributeError(f"a FrozenMap cannot be changed (tried to delete {name!r})")
 
     def __getitem__(self, key: str) -> V_co:
         return self._items[key]
@@ -77,3 +86,8 @@ def text_maps(items: Mapping[str, Mapping[str, str]]) -> FrozenMap[FrozenMap[str
 
 def strings(items: Iterable[str]) -> tuple[str, ...]:
     return tuple(items)
+
+
+def sayings(items: Iterable[str]) -> tuple[str, ...]:
+    """Texts that somebody else wrote, each made `encodable`."""
+    return tuple(encodable(item) for item in items)

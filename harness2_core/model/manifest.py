@@ -15,7 +15,7 @@ from .canonical import Digest, Json, canonical, digest_bytes
 from .check import Field, a_digest, at_least
 from .errors import InvalidValue
 from .frozen import FrozenMap, frozen_map
-from .paths import collisions, unsafe
+from .paths import collisions, parents, unsafe
 
 
 @frozen
@@ -32,21 +32,13 @@ def _entries(items: Mapping[str, Entry]) -> FrozenMap[Entry]:
 
 def _checked(owner: object, field: Field, entries: FrozenMap[Entry]) -> None:
     problems = [problem for path in entries for problem in unsafe(path.removesuffix("/"))]
-    known = set(entries)
-    problems += [f"{path!r} is both a file and a directory" for path in entries if path + "/" in known]
-    mounts = tuple(path for path in entries if path.endswith("/"))
+    problems += [f"{path!r} is both a file and a directory" for path in entries if path + "/" in entries]
     for path in entries:
-        parts = path.removesuffix("/").split("/")
-        for end in range(1, len(parts)):
-            parent = "/".join(parts[:end])
-            if parent in known:
+        for parent in parents(path.removesuffix("/")):
+            if parent in entries:
                 problems.append(f"{parent!r} is a file and also the directory of {path!r}")
-    problems += [
-        f"{path!r} lies inside the mounted {mount!r}"
-        for mount in mounts
-        for path in entries
-        if path != mount and path.startswith(mount)
-    ]
+            if parent + "/" in entries:
+                problems.append(f"{path!r} lies inside the mounted {parent + '/'!r}")
     if problems:
         raise InvalidValue("not a manifest: " + "; ".join(dict.fromkeys(problems)), "use normal relative POSIX paths")
 
@@ -78,15 +70,17 @@ class Manifest:
 
 def decode_manifest(data: bytes) -> Manifest:
     """The inverse of `Manifest.encode`; `InvalidValue` when `data` is anything else."""
+    remedy = "check the store with `harness2 cache verify`"
     try:
         listed = json.loads(data)["manifest"]
-        return Manifest({path: Entry(digest, size) for path, (digest, size) in listed.items()})
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
-        if isinstance(error, InvalidValue):
-            raise
-        raise InvalidValue(
-            f"not a stored manifest: {data[:60]!r}", "check the store with `harness2 cache verify`"
-        ) from None
+        manifest = Manifest({path: Entry(digest, size) for path, (digest, size) in listed.items()})
+    except InvalidValue:
+        raise
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
+        raise InvalidValue(f"not a stored manifest: {data[:60]!r}", remedy) from None
+    if manifest.encode() != data:
+        raise InvalidValue(f"a manifest in another form than it is stored in: {data[:60]!r}", remedy)
+    return manifest
 
 
 def blob_entry(data: bytes) -> Entry:

@@ -12,21 +12,28 @@ from typing import Final
 
 from attrs import evolve, field, frozen
 
-from .check import Field, at_least, matches, optional
+from .check import Field, matches, optional, within
 from .errors import InvalidValue
 
-BENCH: Final = r"[a-z][a-z0-9_]*"
+BENCH: Final = r"[a-z][a-z0-9_]{0,63}"
 SHORT: Final = r"[a-z]{2,8}"
-TAG: Final = r"[A-Za-z0-9_.][A-Za-z0-9_.\-]*"
+TAG: Final = r"[A-Za-z0-9_](?:[A-Za-z0-9_.\-]{0,62}[A-Za-z0-9_])?"
 LABEL: Final = r"[a-z][a-z0-9_]*"
 
 _SEED_LIKE: Final = re.compile(r"s[0-9]+(-|\Z)")
-_WHOLE: Final = re.compile(rf"({BENCH})-({SHORT})-([a-z]{{2,8}})([1-9][0-9]*)(?:-s(0|[1-9][0-9]*))?(?:-({TAG}))?")
+LARGEST_K: Final = 9_999
+LARGEST_SEED: Final = 10**18 - 1
+"""Together with the lengths above: a namespace is a directory's name on every system."""
+
+_WHOLE: Final = re.compile(
+    rf"({BENCH})-({SHORT})-({SHORT})([1-9][0-9]{{0,3}})(?:-s(0|[1-9][0-9]{{0,17}}))?(?:-({TAG}))?"
+)
 
 bench_name = matches(BENCH, "a name like 'ledgers': a lower-case letter, then letters, digits and '_'")
 short_name = matches(SHORT, "two to eight lower-case letters")
 label_name = matches(
-    LABEL + r"(\.fix)?(\.a[0-9]+)?", "a label like 'inv1': a lower-case letter, then letters, digits and '_'"
+    LABEL + r"(\.fix)?(\.a([2-9]|[1-9][0-9]+))?",
+    "a label like 'inv1': a lower-case letter, then letters, digits and '_'",
 )
 
 
@@ -34,7 +41,7 @@ def _tag(owner: object, field: Field, tag: str) -> None:
     if tag and (not re.fullmatch(TAG, tag) or _SEED_LIKE.match(tag)):
         raise InvalidValue(
             f"the tag {tag!r} cannot be part of a namespace",
-            "use letters, digits, '_', '.', '-'; do not begin with '-' or with a seed such as 's7'",
+            "use at most 64 letters, digits, '_', and inside '.' or '-'; do not begin with a seed such as 's7'",
         )
 
 
@@ -45,8 +52,8 @@ class Namespace:
     bench: str = field(validator=bench_name)
     substrate: str = field(validator=short_name)
     mode: str = field(validator=short_name)
-    k: int = field(validator=at_least(1))
-    seed: int | None = field(default=None, validator=optional(at_least(0)))
+    k: int = field(validator=within(1, LARGEST_K))
+    seed: int | None = field(default=None, validator=optional(within(0, LARGEST_SEED)))
     tag: str = field(default="", validator=_tag)
 
     def __str__(self) -> str:

@@ -12,9 +12,14 @@ from collections.abc import Iterable
 from typing import Final
 
 _RESERVED: Final = frozenset(
-    ["con", "prn", "aux", "nul", *(f"com{n}" for n in range(10)), *(f"lpt{n}" for n in range(10))]
+    [
+        *("con", "prn", "aux", "nul", "conin$", "conout$"),
+        *(f"{port}{digit}" for port in ("com", "lpt") for digit in "0123456789¹²³"),
+    ]
 )
-_CONTROL: Final = re.compile(r"[\x00-\x1f\x7f\u0080-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
+_CONTROL: Final = re.compile(
+    r"[\x00-\x1f\x7f\u0080-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069\u200e\u200f\u061c\ufeff]"
+)
 _FORBIDDEN: Final = frozenset('<>:"|?*\\')
 SEGMENT_BYTES: Final = 255
 PATH_BYTES: Final = 1024
@@ -54,11 +59,27 @@ def unportable(path: str) -> tuple[str, ...]:
     if unicodedata.normalize("NFC", path) != path:
         problems.append(f"{path!r} is not in Unicode form NFC; rename it")
     for segment in path.split("/"):
-        if segment.split(".")[0].rstrip(" ").lower() in _RESERVED:
+        if is_device(segment):
             problems.append(f"{path!r} uses the reserved device name {segment!r}; rename it")
         if segment not in ("", ".", "..") and segment != segment.rstrip(" ."):
             problems.append(f"{path!r} has a name that ends in a space or dot; rename it")
     return tuple(problems)
+
+
+def parents(path: str) -> tuple[str, ...]:
+    """The directories above `path`, outermost first."""
+    segments = path.split("/")
+    return tuple("/".join(segments[:end]) for end in range(1, len(segments)))
+
+
+def is_device(name: str) -> bool:
+    """Whether a file of this name would be a device on Windows, whatever its suffix."""
+    return name.split(".")[0].rstrip(" ").lower() in _RESERVED
+
+
+def has_controls(text: str) -> bool:
+    """Whether `text` holds characters that move a cursor, turn the reading direction, or end a line."""
+    return _CONTROL.search(text) is not None
 
 
 def collisions(paths: Iterable[str]) -> tuple[str, ...]:
@@ -70,18 +91,13 @@ def collisions(paths: Iterable[str]) -> tuple[str, ...]:
         segments = path.split("/")
         for end in range(1, len(segments) + 1):
             prefix = "/".join(segments[:end])
-            folded = unicodedata.normalize("NFC", prefix).casefold()
+            folded = unicodedata.normalize("NFC", unicodedata.normalize("NFC", prefix).casefold())
             other = seen.setdefault(folded, prefix)
             if other != prefix:
                 problems.append(f"{other!r} and {prefix!r} are one name where case does not count; rename one")
     known = set(files)
     for path in files:
-        for parent in _parents(path):
+        for parent in parents(path):
             if parent in known:
                 problems.append(f"{parent!r} is a file and also the directory of {path!r}; rename one")
     return tuple(dict.fromkeys(problems))
-
-
-def _parents(path: str) -> tuple[str, ...]:
-    segments = path.split("/")
-    return tuple("/".join(segments[:end]) for end in range(1, len(segments)))

@@ -6,6 +6,8 @@ the stage's label. Building an inconsistent plan raises one error with all probl
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Iterator
 from graphlib import CycleError, TopologicalSorter
 from typing import Final, TypeAlias
@@ -19,6 +21,7 @@ from .frozen import strings
 from .namespace import LABEL
 
 BASE: Final = "base"
+_BASE_LIKE: Final = re.compile(rf"{BASE}[0-9]*")
 _label = matches(LABEL, "a label like 'inv1': a lower-case letter, then letters, digits and '_'")
 
 
@@ -40,7 +43,7 @@ class Stage:
     """
 
     label: str = field(validator=_label)
-    template: str
+    template: str = field(validator=matches(LABEL, "a lower-case word"))
     start: str
     rollouts: tuple[str, ...] = field(converter=strings)
     pool: tuple[str, ...] = field(converter=strings, default=())
@@ -110,25 +113,27 @@ def _problems(plan: Plan) -> Iterator[str]:
     stages = [stage.label for stage in plan.stages]
     rolls = [roll.label for roll in plan.rolls]
     for kind, labels in (("stage", stages), ("roll", rolls)):
-        for label in sorted({label for label in labels if labels.count(label) > 1}):
+        for label in sorted(label for label, count in Counter(labels).items() if count > 1):
             yield f"two {kind}s are labelled {label!r}"
+        for label in sorted(set(labels)):
+            if _BASE_LIKE.fullmatch(label):
+                yield f"the {kind} {label!r} is named as a base is; bases are given"
     bases = plan.rollouts - len(rolls)
     if bases < 1:
         yield f"declares {plan.rollouts} rollouts but has {len(rolls)} rolls: at least one base must remain"
     if plan.sessions != len(stages):
         yield f"declares {plan.sessions} sessions but has {len(stages)} stages"
-    given = set(plan.bases)
-    for label in given.intersection(rolls) | given.intersection(stages):
-        yield f"{label!r} is the label of a base, which is given"
-    known = {("stage", label) for label in stages} | {("roll", label) for label in (*rolls, *given)}
+    known = {("stage", label) for label in stages} | {("roll", label) for label in (*rolls, *plan.bases)}
     graph: dict[tuple[str, str], tuple[tuple[str, str], ...]] = {}
     for step in plan.steps:
         graph["roll" if isinstance(step, Roll) else "stage", step.label] = needs(step)
         for kind, label in needs(step):
             if (kind, label) not in known:
                 yield f"{step.label!r} needs the {kind} {label!r}, which the plan does not have"
-        if isinstance(step, Roll) and step.tree != step.label and step.label in stages:
+        if isinstance(step, Roll) and step.tree != step.label and ("stage", step.label) in known:
             yield f"the roll {step.label!r} must run the tree of the stage {step.label!r}"
+        if isinstance(step, Stage) and (step.index > step.of or step.round > step.rounds):
+            yield f"the stage {step.label!r} is number {step.index} of {step.of}, round {step.round} of {step.rounds}"
     try:
         tuple(TopologicalSorter(graph).static_order())
     except CycleError as error:

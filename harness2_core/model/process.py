@@ -8,6 +8,7 @@ from pathlib import Path
 from attrs import field, frozen
 
 from .check import at_least
+from .errors import InvalidValue
 from .frozen import FrozenMap, frozen_map, texts
 from .paths import unsafe
 
@@ -15,8 +16,6 @@ from .paths import unsafe
 def _bytes_map(items: Mapping[str, bytes]) -> FrozenMap[bytes]:
     problems = [problem for path in items for problem in unsafe(path)]
     if problems:
-        from .errors import InvalidValue
-
         raise InvalidValue("; ".join(problems), "install files at normal relative paths")
     return frozen_map(items)
 

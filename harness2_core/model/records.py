@@ -10,9 +10,9 @@ from typing import Final
 
 from attrs import field, frozen
 
-from .canonical import Digest
+from .canonical import Digest, encodable
 from .channel import Outcome, Usage
-from .frozen import FrozenMap, frozen_map, strings, texts
+from .frozen import FrozenMap, frozen_map, sayings, strings, texts
 from .manifest import Entry, Manifest, blob_entry
 from .strategy import Edit, Lesson
 
@@ -41,7 +41,7 @@ class Rollout:
     """Grader-side files; judges only."""
     usage: Usage = field(factory=Usage)
     versions: FrozenMap[str] = field(converter=texts, factory=FrozenMap)
-    note: str = ""
+    note: str = field(default="", converter=encodable)
     cause: str = ""
     """Of a dead rollout: the kind of its last loss."""
     host: str = ""
@@ -58,14 +58,14 @@ class Reply:
     """What a session became. Of `accepted` and `problems` exactly one says something when a harness was edited."""
 
     outcome: Outcome
-    text: str = ""
+    text: str = field(default="", converter=encodable)
     harvested: Manifest | None = None
     """The editable part as the improver left it, accepted or not."""
     accepted: Digest | None = None
     """The tree, when acceptance took it."""
-    problems: tuple[str, ...] = field(converter=strings, default=())
+    problems: tuple[str, ...] = field(converter=sayings, default=())
     """Why it was not accepted, in words the improver can act on."""
-    notes: tuple[str, ...] = field(converter=strings, default=())
+    notes: tuple[str, ...] = field(converter=sayings, default=())
     """What acceptance ignored or repaired."""
     kept: bool = False
     """The improver asked to keep what it was given."""
@@ -88,7 +88,7 @@ class Verdict:
 
     item: str
     passed: bool | None
-    why: str = ""
+    why: str = field(default="", converter=encodable)
     weight: str = "1"
 
 
@@ -101,7 +101,7 @@ class Grade:
     verdicts: tuple[Verdict, ...] = ()
     score: str | None = None
     """Decimal string between 0 and 1, or None: ungraded."""
-    error: str = ""
+    error: str = field(default="", converter=encodable)
     flags: tuple[str, ...] = field(converter=strings, default=())
     """Audit findings for people: they change no score."""
     usage: Usage = field(factory=Usage)
@@ -130,7 +130,7 @@ class AttemptEnded:
     outcome: Outcome
     cause: str = ""
     """Kind of loss, a row of the policy table; empty when the attempt was final."""
-    note: str = ""
+    note: str = field(default="", converter=encodable)
     usage: Usage | None = None
     ended_at: str = ""
 

@@ -25,7 +25,7 @@ def _draw(owner: object, field: Field, value: str) -> None:
     namespace, _, rest = value.partition("/")
     task, _, label = rest.rpartition("/")
     parse_namespace(namespace)
-    if not task or not re.fullmatch(LABEL + r"(\.fix|\.f[0-9]+)?(\.a[1-9][0-9]*)?", label):
+    if not task or not re.fullmatch(LABEL + r"(\.fix|\.f[0-9]+)?(\.a([2-9]|[1-9][0-9]+))?", label):
         raise InvalidValue(f"the draw {value!r}", "it reads <namespace>/<task>/<label>")
 
 

@@ -54,24 +54,29 @@ def load(data: bytes, kind: type[T], where: str = "record") -> T:
     """The record in `data`; `Damaged` says what is wrong with it and where it lies."""
     try:
         fields = json.loads(data)
-        assert isinstance(fields, dict)
-        name, version = fields.pop("type"), fields.pop("schema")
-    except (ValueError, KeyError, AssertionError):
-        raise Damaged(f"{where}: not a record of Harness2", _RESTORE) from None
+    except (ValueError, RecursionError):
+        fields = None
+    if not isinstance(fields, dict) or not _whole(fields.get("schema")) or not isinstance(fields.get("type"), str):
+        raise Damaged(f"{where}: not a record of Harness2", _RESTORE)
+    name, version = fields.pop("type"), fields.pop("schema")
     if name != kind.__name__:
         raise Damaged(f"{where}: a {name} where a {kind.__name__} was expected", _RESTORE)
-    if not isinstance(version, int) or version > SCHEMA:
+    if version > SCHEMA:
         raise Damaged(
             f"{where}: written by a newer Harness2 (schema {version}, this one reads up to {SCHEMA})",
             "upgrade harness2-core",
         )
-    for step in range(version, SCHEMA):
-        migrate = MIGRATIONS.get((name, step))
-        fields = migrate(fields) if migrate else fields
     try:
+        for step in range(version, SCHEMA):
+            migrate = MIGRATIONS.get((name, step))  # a type without one has not changed at this step
+            fields = migrate(fields) if migrate else fields
         return from_plain(fields, kind)
     except Exception as error:
         raise Damaged(f"{where}: not a valid {kind.__name__}: {_first(error)}", _RESTORE) from error
+
+
+def _whole(version: object) -> bool:
+    return type(version) is int and version >= 1
 
 
 def _first(error: BaseException) -> str:
@@ -100,6 +105,7 @@ def _make_converter() -> cattrs.Converter:
     converter.register_structure_hook_func(_is_frozen_map, _frozen_map_of(converter))
     for exact in (str, int, bool):
         converter.register_structure_hook(exact, _exactly)
+    converter.register_structure_hook_factory(_is_tuple_of, _tuple_of(converter))
     converter.register_unstructure_hook(tuple, lambda value: [converter.unstructure(item) for item in value])
     converter.register_unstructure_hook(Enum, lambda value: value.value)
     configure_tagged_union(Event, converter, tag_name="event")
@@ -114,6 +120,27 @@ def _frozen_map_of(converter: cattrs.Converter) -> Callable[[Any, Any], FrozenMa
         return FrozenMap({_exactly(key, str): converter.structure(item, value) for key, item in data.items()})
 
     return structure
+
+
+def _is_tuple_of(kind: Any) -> bool:
+    """A tuple of any length of one type: the only kind that records hold."""
+    return get_origin(kind) is tuple and get_args(kind)[1:] == (Ellipsis,)
+
+
+def _tuple_of(converter: cattrs.Converter) -> Callable[[Any], Callable[[Any, Any], tuple[Any, ...]]]:
+    """cattrs would take any iterable, and make five texts of the one text 'hello'."""
+
+    def factory(kind: Any) -> Callable[[Any, Any], tuple[Any, ...]]:
+        item = get_args(kind)[0]
+
+        def structure(data: Any, _kind: Any) -> tuple[Any, ...]:
+            if not isinstance(data, list):
+                raise TypeError(f"{type(data).__name__} where a list was expected")
+            return tuple(converter.structure(value, item) for value in data)
+
+        return structure
+
+    return factory
 
 
 def _is_frozen_map(kind: Any) -> bool:

@@ -13,16 +13,25 @@ from typing import Final
 from attrs import evolve, field, frozen
 
 from .canonical import Digest, canonical, digest_bytes
-from .check import at_least, matches, one_of
+from .check import Field, at_least, matches, one_of
+from .errors import InvalidValue
 from .frozen import strings
 
 COMPONENTS: Final = ("always-on", "skill", "skill-file", "sub-agent", "script", "hooks", "plugin", "program")
+_SLOT: Final = re.compile(r"<[a-z]+>")
 _SLOTS: Final = {
     "<name>": r"[a-z0-9][a-z0-9_\-]*",
     "<script>": r"[a-z0-9_]+",
     "<file>": r"[^/]+",
     "<path>": r".+",
 }
+
+
+def _pattern(owner: object, field: Field, pattern: str) -> None:
+    unknown = sorted(set(_SLOT.findall(pattern)) - set(_SLOTS))
+    if unknown or not pattern or pattern.startswith("/"):
+        why = f": {unknown[0]} stands for nothing" if unknown else ""
+        raise InvalidValue(f"the path pattern {pattern!r}{why}", f"give a relative path; known are {', '.join(_SLOTS)}")
 
 
 @frozen
@@ -35,7 +44,7 @@ class Allowed:
     """
 
     component: str = field(validator=one_of(*COMPONENTS))
-    pattern: str
+    pattern: str = field(validator=_pattern)
     role: str = ""
     cost: str = ""
 
@@ -68,6 +77,19 @@ class Surface:
     max_chars: int = field(default=1_000_000, validator=at_least(1))
     """Characters of all files together."""
 
+    def __attrs_post_init__(self) -> None:
+        if self.trigger_file and self.trigger_file not in self.always_on:
+            raise InvalidValue(
+                f"the trigger file {self.trigger_file!r} of surface {self.name!r} is not always on",
+                "name one of always_on: a skill that only an unread file mentions is never loaded",
+            )
+        for path in self.required:
+            if self.component(path) is None:
+                raise InvalidValue(
+                    f"surface {self.name!r} requires {path!r}, which is off the surface",
+                    "allow it, or do not require it",
+                )
+
     @property
     def digest(self) -> Digest:
         """Part of the experiment's identity."""
@@ -91,11 +113,18 @@ class Surface:
         )
 
     @cached_property
+    def directories(self) -> frozenset[str]:
+        """First names of the directories in which a harness may have files: `skills`, `scripts`."""
+        patterns = (*self.always_on, *(item.pattern for item in self.allowed))
+        return frozenset(path.split("/")[0] for path in patterns if "/" in path)
+
+    @cached_property
     def _patterns(self) -> tuple[tuple[str, re.Pattern[str]], ...]:
         always_on = tuple(("always-on", re.compile(re.escape(path))) for path in self.always_on)
         return always_on + tuple((item.component, _compiled(item.pattern)) for item in self.allowed)
 
 
 def _compiled(pattern: str) -> re.Pattern[str]:
-    parts = re.split(r"(<[a-z]+>)", pattern)
-    return re.compile("".join(_SLOTS.get(part, re.escape(part)) for part in parts))
+    fixed = [re.escape(part) for part in _SLOT.split(pattern)]
+    slots = [_SLOTS[slot] for slot in _SLOT.findall(pattern)]
+    return re.compile("".join(part for pair in zip(fixed, [*slots, ""], strict=True) for part in pair))

@@ -16,11 +16,17 @@ from .tree import HarnessTree
 
 DESCRIPTION_CHARS: Final = 1024
 """Longest description that agents read; longer ones vanish silently. Source: field-cases.md 52."""
+FRONT_MATTER_CHARS: Final = 20_000
+"""Longest front matter that is parsed at all; a real one has a few hundred characters."""
 NAMED: Final = 6
 """Off-surface files named in one message."""
 
 _FRONT_MATTER: Final = re.compile(r"\A\ufeff?---[ \t]*\r?\n(.*?)^---[ \t]*\r?$", re.DOTALL | re.MULTILINE)
-_INVOKED: Final = re.compile(r"\bpython3?\s+(?:-[A-Za-z]+\s+)*[\"'`]?(?:\./)?([\w./\-]+\.py)\b")
+_INVOKED: Final = re.compile(
+    r"\bpython(?:\d+(?:\.\d+)*)?[ \t]+"
+    r"(?:-[WX][ \t]*\S+[ \t]+|-[A-Za-z]+[ \t]+)*"  # options, of which two take a value
+    r"[\"'`]?(?:\./)*(?P<script>[\w./\-]+\.py)(?![\w/\-]|\.\w)"
+)
 _TEMPLATE_TAGS: Final = ("{{", "{%", "{#")
 
 
@@ -53,9 +59,11 @@ def front_matter(text: str) -> Mapping[str, object] | str:
     found = _FRONT_MATTER.match(text)
     if not found:
         return "it does not begin with front matter between two '---' lines"
+    if len(found.group(1)) > FRONT_MATTER_CHARS:
+        return f"its front matter has more than {FRONT_MATTER_CHARS:,} characters"
     try:
         parsed = yaml.safe_load(found.group(1))
-    except (yaml.YAMLError, RecursionError, ValueError) as error:
+    except Exception as error:  # for odd scalars such as '!!bool x' the library raises whatever it stumbles over
         place = getattr(error, "problem_mark", None)
         where = f" at line {place.line + 2}" if place is not None else ""
         return f"its front matter is not valid YAML{where} (quote values that contain ': ')"
@@ -123,8 +131,11 @@ def _skill(surface: Surface, path: str, text: str) -> Iterator[str]:
     directory = PurePosixPath(path).parent.name
     if "name" not in meta and surface.skill_name == "required":
         yield f"{path}: front matter needs 'name: {directory}'"
-    if "name" in meta and meta["name"] != directory:
-        yield f"{path}: its name is {meta['name']!r} but its directory is {directory!r}; make them equal"
+    name = meta.get("name", directory)
+    if not isinstance(name, str):  # not shown: a value that refers to itself many times prints without end
+        yield f"{path}: its name is a {type(name).__name__} to YAML; write it as text, in quotes: name: '{directory}'"
+    elif name != directory:
+        yield f"{path}: its name is {name[:80]!r} but its directory is {directory!r}; make them equal"
 
 
 def _sub_agent(surface: Surface, path: str, text: str) -> Iterator[str]:
@@ -188,7 +199,7 @@ def _compiles(path: str, text: str) -> Iterator[str]:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            compile(text, path, "exec", dont_inherit=True)
+            compile(text.encode(), path, "exec", dont_inherit=True)  # bytes: a BOM is read as from the file
     except SyntaxError as error:
         yield f"{path}: does not compile: {error.msg} at line {error.lineno}"
     except (ValueError, RecursionError, MemoryError, OverflowError) as error:
@@ -196,10 +207,14 @@ def _compiles(path: str, text: str) -> Iterator[str]:
 
 
 def _invocations(surface: Surface, tree: HarnessTree) -> Iterator[str]:
+    shipped = {PurePosixPath(path).name for path in tree.files if path.endswith(".py")}
     for path, text in tree.files.items():
         if surface.component(path) not in ("always-on", "skill", "sub-agent"):
             continue
         for script in dict.fromkeys(_INVOKED.findall(text)):
-            if script in tree.files or PurePosixPath(script).name in surface.reserved_scripts:
+            name = PurePosixPath(script).name
+            if script in tree.files or name in surface.reserved_scripts:
                 continue
-            yield f"{path}: invokes {script!r}, which the tree does not ship; give its path from the tree's root"
+            # A program elsewhere (`python output/build.py`) is the agent's own: it writes it before it runs it.
+            if script.split("/")[0] in surface.directories or name in shipped:
+                yield f"{path}: invokes {script!r}, which the tree does not ship; give its path from the tree's root"

@@ -12,8 +12,9 @@ from typing import Final, TypeAlias
 
 from attrs import evolve, field, frozen
 
+from .canonical import encodable
 from .channel import Usage
-from .frozen import strings
+from .frozen import sayings
 
 OBSERVATION_CHARS: Final = 50_000
 """Characters one value of a trajectory may have before it is cut. Source: method.md 2.1."""
@@ -23,27 +24,29 @@ OBSERVATION_CHARS: Final = 50_000
 class Assistant:
     """Text the model addressed to its user."""
 
-    text: str
+    text: str = field(converter=encodable)
 
 
 @frozen
 class Reasoning:
-    text: str
+    """What the model wrote to itself, as far as its provider shows it."""
+
+    text: str = field(converter=encodable)
 
 
 @frozen
 class Action:
     """A tool call with its full input (JSON or plain text)."""
 
-    name: str
-    input: str
+    name: str = field(converter=encodable)
+    input: str = field(converter=encodable)
 
 
 @frozen
 class Observation:
     """What a tool answered; `error` when the tool itself reported failure."""
 
-    text: str
+    text: str = field(converter=encodable)
     error: bool = False
 
 
@@ -51,21 +54,23 @@ class Observation:
 class Failure:
     """An error of the agent or its provider, not of a tool."""
 
-    text: str
+    text: str = field(converter=encodable)
 
 
 @frozen
 class FileChange:
-    path: str
-    diff: str = ""
+    """The agent's own word that it changed a file; what was delivered is captured from the disk."""
+
+    path: str = field(converter=encodable)
+    diff: str = field(default="", converter=encodable)
 
 
 @frozen
 class Unknown:
     """An event of a kind this version does not know: kept and counted, never dropped."""
 
-    kind: str
-    text: str
+    kind: str = field(converter=encodable)
+    text: str = field(converter=encodable)
 
 
 Event: TypeAlias = Assistant | Reasoning | Action | Observation | Failure | FileChange | Unknown
@@ -77,16 +82,15 @@ class Trajectory:
 
     events: tuple[Event, ...]
     usage: Usage = field(factory=Usage)
-    notes: tuple[str, ...] = field(converter=strings, default=())
+    notes: tuple[str, ...] = field(converter=sayings, default=())
 
 
+_LINE_START: Final = r"(?:\A|(?<=[\n\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029]))(?=[ \t\xa0\u200b-\u200d\u2060\ufeff]*\|*\["
+"""Whatever a reader may take for the beginning of a line, then blanks that hide, bars of earlier quoting, a bracket."""
 _TAG: Final = re.compile(
-    r"^(?=\|*\[(?:ASSISTANT|REASONING|ACTION|OBSERVATION(?: ERROR)?|ERROR|FILE CHANGE|UNKNOWN|NOTE)\b)",
-    re.MULTILINE,
+    _LINE_START + r"(?:ASSISTANT|REASONING|ACTION|OBSERVATION(?: ERROR)?|ERROR|FILE CHANGE|UNKNOWN|NOTE)\b)"
 )
-
-
-_MARK: Final = re.compile(r"^(?=\|*\[harness2:)", re.MULTILINE)
+_MARK: Final = re.compile(_LINE_START + r"harness2:)")
 
 
 def cut(text: str, limit: int, what: str = "characters") -> str:
@@ -94,13 +98,13 @@ def cut(text: str, limit: int, what: str = "characters") -> str:
 
     A forged mark in `text` is quoted, so call it once, on what the agent wrote.
     """
-    text = _MARK.sub("|", text)
     if len(text) <= limit:
-        return text
+        return _MARK.sub("|", text)
     head = limit * 2 // 3
     tail = limit - head
     mark = f"\n[harness2: {len(text) - head - tail:,} {what} left out here by the renderer]\n"
-    return text[:head] + mark + text[len(text) - tail :]
+    # Quoted after the cut, which may bring what stood inside a line to the beginning of one.
+    return _MARK.sub("|", text[:head]) + mark + _MARK.sub("|", text[len(text) - tail :])
 
 
 def clip(trajectory: Trajectory, limit: int = OBSERVATION_CHARS) -> Trajectory:
@@ -138,11 +142,11 @@ def _clipped(event: Event, limit: int) -> Event:
         case Action(name, given):
             return Action(cut(name, limit), cut(given, limit))
         case FileChange(path, diff):
-            return FileChange(path, cut(diff, limit))
+            return FileChange(cut(path, limit), cut(diff, limit))
         case Observation(text, error):
             return Observation(cut(text, limit), error)
         case Unknown(kind, text):
-            return Unknown(kind, cut(text, limit))
+            return Unknown(cut(kind, limit), cut(text, limit))
         case Assistant(text):
             return Assistant(cut(text, limit))
         case Reasoning(text):
@@ -156,4 +160,4 @@ def _quoted(text: str) -> str:
 
 
 def _one_line(text: str) -> str:
-    return " ".join(text.split())
+    return " ".join(text.replace("\x00", "\ufffd").split())

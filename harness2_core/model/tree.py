@@ -7,6 +7,7 @@ UTF-8 text. A file that starts with `#!` is executable when it is written.
 from __future__ import annotations
 
 import difflib
+import re
 
 from attrs import field, frozen
 
@@ -62,12 +63,16 @@ def diff(old: HarnessTree, new: HarnessTree, old_name: str = "base", new_name: s
         before, after = old.files.get(path, ""), new.files.get(path, "")
         if before == after and (path in old.files) == (path in new.files):
             continue
-        lines = difflib.unified_diff(
-            before.splitlines(),
-            after.splitlines(),
+        names = (
             f"{old_name}/{path}" if path in old.files else "/dev/null",
             f"{new_name}/{path}" if path in new.files else "/dev/null",
-            lineterm="",
         )
-        parts += lines or [f"--- {old_name}/{path}", f"+++ {new_name}/{path}"]
-    return "\n".join(parts) + "\n" if parts else ""
+        lines = list(difflib.unified_diff(_lines(before), _lines(after), *names))
+        lines = lines or [f"--- {names[0]}\n", f"+++ {names[1]}\n"]  # an empty file came or went
+        parts += [line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines]
+    return "".join(parts)
+
+
+def _lines(text: str) -> list[str]:
+    """Lines end with a line feed only: other ends stay visible as a difference."""
+    return re.findall(r"[^\n]*\n|[^\n]+", text)
