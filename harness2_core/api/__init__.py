@@ -9,6 +9,7 @@ from harness2_core.model.assignment import Assignment, Ended
 from harness2_core.model.bench import BenchSpec, BenchWords, Collected, Task
 from harness2_core.model.canonical import Digest, canonical, digest_bytes
 from harness2_core.model.channel import NO_MODEL, Channel, Outcome, Usage
+from harness2_core.model.check import decimal_text
 from harness2_core.model.errors import (
     ConfigError,
     Damaged,
@@ -21,6 +22,7 @@ from harness2_core.model.errors import (
 from harness2_core.model.events import Happened
 from harness2_core.model.frozen import FrozenMap
 from harness2_core.model.manifest import Entry, Manifest, blob_entry, decode_manifest
+from harness2_core.model.paths import collisions, unsafe
 from harness2_core.model.plan import Plan, Roll, Stage
 from harness2_core.model.process import Endpoint, Exit, Install, Mount, Place, Policy, Resources
 from harness2_core.model.provider import Provider
@@ -164,7 +166,9 @@ __all__ = [
     "blob_entry",
     "canonical",
     "choice_in",
+    "collisions",
     "content",
+    "decimal_text",
     "decode_manifest",
     "diff",
     "digest_bytes",
@@ -174,4 +178,5 @@ __all__ = [
     "place",
     "render",
     "request_digest",
+    "unsafe",
 ]
