@@ -1,0 +1,214 @@
+"""Finding and ending what descends from the supervised program.
+
+On Linux the supervisor is a child subreaper: a process whose parent dies, whatever its session or group, becomes the
+supervisor's child. So there are no descendants exactly when there are no children, which `waitpid` tells without a
+race. Elsewhere the program's process group is all that can be ended.
+"""
+
+# ruff: noqa: PTH, SIM105 (importing pathlib and contextlib would cost more than all of this package)
+
+from __future__ import annotations
+
+import ctypes
+import os
+import signal
+import sys
+import time
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+PR_SET_PDEATHSIG = 1
+PR_SET_CHILD_SUBREAPER = 36
+PATIENCE_SECONDS = 10.0
+"""After so long, what SIGKILL did not end is stuck in the kernel or belongs to another user."""
+
+
+def prctl(option: int, value: int) -> None:
+    """Linux only. Raises `OSError`."""
+    if ctypes.CDLL(None, use_errno=True).prctl(option, value, 0, 0, 0) != 0:
+        raise OSError(ctypes.get_errno(), "prctl failed")
+
+
+class Process:
+    """What /proc/<pid>/status tells of one process."""
+
+    __slots__ = ("levels", "parent", "pid", "resident_kib", "state", "tasks")
+
+    def __init__(self, pid: int, status: bytes) -> None:
+        fields = dict(line.split(b":", 1) for line in status.splitlines() if b":" in line)
+        self.pid = pid
+        self.parent = int(fields[b"PPid"])
+        self.state = fields[b"State"].split()[0].decode()
+        self.tasks = int(fields.get(b"Threads", b"1"))
+        self.levels = len(fields.get(b"NSpid", b"0").split())
+        """Nesting of its pid namespace: larger inside a sandbox than outside."""
+        parts = (fields.get(name, b"0").split()[0] for name in (b"RssAnon", b"RssShmem"))
+        self.resident_kib = sum(int(part) for part in parts)
+
+    @property
+    def ended(self) -> bool:
+        return self.state in "ZX"
+
+
+def read_process(pid: int) -> Process | None:
+    """None when it is gone."""
+    try:
+        with open(f"/proc/{pid}/status", "rb") as file:
+            return Process(pid, file.read())
+    except (OSError, KeyError, ValueError):
+        return None
+
+
+def descendants(root: int) -> list[Process]:
+    """Of `root`, zombies left out. A snapshot: what is born meanwhile may be missing, so callers look again."""
+    children: dict[int, list[Process]] = {}
+    for name in os.listdir("/proc"):
+        process = read_process(int(name)) if name.isdigit() else None
+        if process is not None:
+            children.setdefault(process.parent, []).append(process)
+    found: list[Process] = []
+    todo = [root]
+    while todo:
+        below = children.pop(todo.pop(), ())
+        found += below
+        todo += [process.pid for process in below]
+    return [process for process in found if not process.ended]
+
+
+class Family:
+    """The program with process id `main`, and its descendants. Only the supervisor may use it: it reaps children."""
+
+    def __init__(self, main: int) -> None:
+        self.main = main
+        self.status: int | None = None
+        """Wait status of `main` once it has ended."""
+        self._childless = False
+
+    def reap(self) -> None:
+        """Buries the dead; never waits."""
+        while True:
+            try:
+                pid, status = os.waitpid(-1, os.WNOHANG)
+            except ChildProcessError:
+                self._childless = True
+                return
+            if pid == 0:
+                return
+            if pid == self.main:
+                self.status = status
+
+    @property
+    def gone(self) -> bool:
+        """Whether nobody is left. As of the last `reap`."""
+        return self._childless
+
+    def alive(self) -> list[Process]:
+        return descendants(os.getpid())
+
+    def ask_to_end(self) -> None:
+        """SIGTERM to all.
+
+        Except to a process that stands between us and a nested pid namespace: that is a sandbox, and ending it would
+        take away from the program inside the time to end well. It ends when the program does.
+        """
+        alive = {process.pid: process for process in self.alive()}
+        own = read_process(os.getpid())
+        inside = [process for process in alive.values() if own is not None and process.levels > own.levels]
+        keepers: set[int] = set()
+        for process in inside:
+            parent = alive.get(process.parent)
+            while parent is not None and parent.levels == (own.levels if own else 0):
+                keepers.add(parent.pid)
+                parent = alive.get(parent.parent)
+        _send(signal.SIGTERM, (pid for pid in alive if pid not in keepers))
+
+    def kill(self) -> tuple[int, list[int]]:
+        """Ends everybody. Returns how many besides `main` had to be killed, and who withstood it.
+
+        Everybody is stopped before anybody is killed, in rounds until a round finds nobody new: a fork bomb whose
+        members are killed one by one replaces them as fast.
+        """
+        killed: set[int] = set()
+        deadline = time.monotonic() + PATIENCE_SECONDS
+        pause = 0.001
+        self.reap()
+        while not self.gone:
+            stopped: set[int] = set()
+            while fresh := {process.pid for process in self.alive()} - stopped:
+                _send(signal.SIGSTOP, fresh)
+                stopped |= fresh
+                if time.monotonic() > deadline:
+                    break
+            _send(signal.SIGKILL, stopped)
+            killed |= stopped
+            time.sleep(pause)
+            pause = min(0.05, 2 * pause)
+            self.reap()
+            if time.monotonic() > deadline:
+                break
+        return len(killed - {self.main}), [] if self.gone else sorted(process.pid for process in self.alive())
+
+
+class Group(Family):
+    """Where there is neither a subreaper nor /proc: the process group that `main` leads."""
+
+    @property
+    def gone(self) -> bool:
+        if self.status is None:
+            return False
+        try:
+            os.killpg(self.main, 0)
+        except (ProcessLookupError, PermissionError):  # macOS answers the latter for a group of zombies
+            return True
+        return False
+
+    def alive(self) -> list[Process]:
+        return []
+
+    def ask_to_end(self) -> None:
+        _send_group(signal.SIGTERM, self.main)
+
+    def kill(self) -> tuple[int, list[int]]:
+        deadline = time.monotonic() + PATIENCE_SECONDS
+        self.reap()
+        left = 0
+        while not self.gone and time.monotonic() < deadline:
+            left = int(self.status is not None)
+            _send_group(signal.SIGKILL, self.main)
+            time.sleep(0.01)
+            self.reap()
+        return left, [] if self.gone else [self.main]
+
+
+def family_of(main: int) -> Family:
+    return Family(main) if sys.platform == "linux" else Group(main)
+
+
+def adopt_orphans() -> None:
+    if sys.platform == "linux":
+        prctl(PR_SET_CHILD_SUBREAPER, 1)
+
+
+def die_with(parent: int) -> None:
+    """In a fresh child: SIGKILL when the supervisor goes. Raises `ProcessLookupError` when it has gone already."""
+    if sys.platform == "linux":
+        prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != parent:
+        raise ProcessLookupError("the supervisor is gone")
+
+
+def _send(number: signal.Signals, pids: Iterable[int]) -> None:
+    for pid in pids:
+        try:
+            os.kill(pid, number)
+        except (ProcessLookupError, PermissionError):
+            pass
+
+
+def _send_group(number: signal.Signals, leader: int) -> None:
+    try:
+        os.killpg(leader, number)
+    except (ProcessLookupError, PermissionError):
+        pass
