@@ -14,7 +14,7 @@ from attrs import evolve, field, frozen
 
 from .canonical import Digest
 from .errors import Harness2Error
-from .frozen import FrozenMap, frozen_map, strings, text_maps, texts
+from .frozen import FrozenMap, strings, text_maps, texts
 from .manifest import Manifest
 from .templates import Templates
 from .trajectory import cut
@@ -180,7 +180,7 @@ class Round:
     """Path -> text of the unmodified harness."""
     trees: FrozenMap[FrozenMap[str]] = field(converter=text_maps)
     """Stage label -> path -> text."""
-    rollouts: FrozenMap[Digest] = field(converter=frozen_map)
+    rollouts: FrozenMap[Digest] = field(converter=texts)
     """Label -> request digest."""
     decisions: FrozenMap[str] = field(converter=texts)
     """Stage label -> its notes."""

@@ -1,0 +1,83 @@
+"""Missions: what a session is told, rendered from templates, a pure function of what exists.
+
+A stage's template is given `stage` (`model.plan.Stage`), `listing` (lines that name what lies under `context/`),
+`words` (`BenchWords`, stripped), `surface`, and `has` (the components that may be edited). The texts are
+`templates/*.md.jinja`; names that begin with `_` are parts of others. A mode's distribution adds its own, a person's
+directory puts others in their place. A mission names no path that is not in the listing, and no limit of any kind.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping, Sequence
+from functools import cache
+from importlib.resources import files
+from typing import Final
+
+from attrs import asdict
+
+from harness2_core.model.bench import BenchWords
+from harness2_core.model.errors import ConfigError
+from harness2_core.model.frozen import FrozenMap
+from harness2_core.model.plan import Stage
+from harness2_core.model.surface import Surface
+from harness2_core.model.templates import Templates
+
+SUFFIX: Final = ".md.jinja"
+
+
+def mission(stage: Stage, listing: tuple[str, ...], words: BenchWords, surface: Surface, templates: Templates) -> str:
+    """What the improver of `stage` is told. `ConfigError` when its template is unknown or faulty."""
+    return templates.render(
+        stage.template, stage=stage, listing=listing, words=words_of(words), surface=surface, has=_components(surface)
+    )
+
+
+def stage_correction(mission: str, problems: Sequence[str], notes: Sequence[str] = ()) -> str:
+    """The mission again, with why the edit was refused (`problems`) and what was put right by itself (`notes`)."""
+    parts = [mission.rstrip(), "# Your edit could not be accepted", _bullets(problems)]
+    if notes:
+        parts += ["Of itself, without your doing:", _bullets(notes)]
+    parts.append(
+        "`context/harness/` holds the files as you left them. Mend there what is named here, keep the rest of your "
+        "edit, and reply again as told above."
+    )
+    return "\n\n".join(parts) + "\n"
+
+
+def words_of(words: BenchWords) -> FrozenMap[str]:
+    """The words as templates get them: name -> text without surrounding blanks, so that a blank one counts as none."""
+    return FrozenMap({name: text.strip() for name, text in asdict(words).items()})
+
+
+@cache
+def core_templates() -> Templates:
+    """The texts that come with core."""
+    folder = files("harness2_core.method") / "templates"
+    found = (item for item in folder.iterdir() if item.name.endswith(SUFFIX))
+    return Templates(FrozenMap({item.name.removesuffix(SUFFIX): item.read_text("utf-8") for item in found}))
+
+
+def overridden(templates: Templates, texts: Mapping[str, str]) -> Templates:
+    """`templates` with those of a person's directory (file name -> text) in their place.
+
+    `ConfigError` for a file that stands for none of them: a misspelt one would silently change nothing.
+    """
+    taken: dict[str, str] = {}
+    for file_name, text in sorted(texts.items()):
+        name = file_name.removesuffix(SUFFIX)
+        if name == file_name or name not in templates.texts:
+            near = difflib.get_close_matches(name, list(templates.texts), 1)
+            known = f"did you mean {near[0] + SUFFIX!r}?" if near else f"known are {', '.join(templates.texts)}"
+            raise ConfigError(f"{file_name!r} replaces no mission text; {known}", f"name it <template>{SUFFIX}")
+        taken[name] = text
+    return templates.with_texts(FrozenMap(taken))
+
+
+def _components(surface: Surface) -> frozenset[str]:
+    listed = {item.component for item in surface.allowed} | ({"always-on"} if surface.always_on else set())
+    return frozenset(listed if surface.sub_agents else listed - {"sub-agent"})
+
+
+def _bullets(lines: Sequence[str]) -> str:
+    return "\n".join("- " + line.strip().replace("\n", "\n  ") for line in lines)
