@@ -1,0 +1,150 @@
+"""Core's own tables: `[run]`, `[roles.<role>]` and `[library]`, as settings classes like any provider's."""
+
+# ruff: noqa: RUF009  (`_setting` is attrs' `field` with its help; the linter knows only `field` itself)
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final, Literal
+
+from attrs import evolve, field, frozen
+
+from harness2_core.model.bench import NETWORKS
+from harness2_core.model.channel import Channel
+from harness2_core.model.check import Field, at_least, decimal_text, matches, optional
+from harness2_core.model.errors import InvalidValue
+from harness2_core.model.frozen import FrozenMap, strings, texts
+
+from .config import Config
+from .fields import AMOUNT
+
+ROLES: Final = ("executor", "improver", "selector", "reflector", "judge")
+
+
+def _setting(help: str, **options: Any) -> Any:
+    return field(metadata={"help": help}, **options)
+
+
+def _amount(help: str) -> Any:
+    """A decimal text such as `2.5`; empty: no limit."""
+    return field(
+        default="",
+        converter=lambda value: decimal_text(value) if value != "" else "",
+        validator=_not_negative,
+        metadata={"help": help, AMOUNT: True},
+    )
+
+
+def _not_negative(owner: object, field: Field, value: str) -> None:
+    if value.startswith("-"):
+        raise InvalidValue(f"{type(owner).__name__}.{field.name} is {value!r}", "give no negative amount")
+
+
+def _some(owner: object, field: Field, value: tuple[str, ...]) -> None:
+    if not value:
+        raise InvalidValue(f"{type(owner).__name__}.{field.name} is empty", "name at least one")
+
+
+@frozen
+class RunSettings:
+    """The table `[run]`. An empty name of a provider means the default one of its kind."""
+
+    bench: str = _setting("Name of the adapter that brings the tasks.", default="")
+    substrate: str = _setting("Name or token of the agent framework.", default="")
+    k: int = _setting("Base rollouts of a task, and stages of each kind.", default=1, validator=at_least(1))
+    modes: tuple[str, ...] = _setting(
+        "Names or tokens of the modes to run side by side; empty: the default one.", default=(), converter=strings
+    )
+    seed: int | None = _setting(
+        "Seed of the task order and of shuffles; unset: the order as it is.",
+        default=None,
+        validator=optional(at_least(0)),
+    )
+    tag: str = _setting("Distinguishes an experiment from one that is alike otherwise.", default="")
+    split: str = _setting("Tasks to run: all, train, test or a split of the benchmark's own.", default="all")
+    only_domains: tuple[str, ...] = _setting("Domains to run; empty: all.", default=(), converter=strings)
+    only_tasks: tuple[str, ...] = _setting("Tasks to run; empty: all.", default=(), converter=strings)
+    max_tasks: int | None = _setting("Tasks per domain at most.", default=None, validator=optional(at_least(1)))
+    runs: Path = _setting("Runs directory: the store, readable copies and the library.", default=Path("runs"))
+    selector: str = _setting("Rule that picks one final.", default="")
+    reflector: str = _setting("Maker of lessons.", default="")
+    judge: str = _setting("Grader of what was delivered, used after the method is done.", default="")
+    store: str = _setting("Where results live.", default="")
+    engine: str = _setting("Where work runs.", default="")
+    sandbox: str = _setting(
+        "Confinement: auto (the default sandbox if it works here), none, or a sandbox's name.",
+        default="auto",
+        validator=matches(r"\S+", "auto, none or a sandbox's name"),
+    )
+    access: str = _setting("How models are reached.", default="")
+    network: str = _setting(
+        "What executors may reach: none, model, hosts:<name>,... or open; a task's promise may be stricter.",
+        default="model",
+        validator=matches(NETWORKS, "none, model, open or hosts:<name>[,<name>...]"),
+    )
+    pool: Literal["finals", "mixed"] = _setting(
+        "What is voted on: finals, or mixed, which adds the first usable base.", default="finals"
+    )
+    slots: int = _setting("Rollouts and sessions at once.", default=4, validator=at_least(1))
+    rollouts: int = _setting("Rollouts at once, within the slots.", default=4, validator=at_least(1))
+    sessions: int = _setting("Sessions at once, within the slots.", default=4, validator=at_least(1))
+    lookahead: int = _setting("Tasks whose bases are rolled ahead.", default=2, validator=at_least(0))
+    max_usd: str = _amount("Limit of the experiment's cost in USD, over all invocations.")
+    max_rollouts: int | None = _setting("Limit of rollouts.", default=None, validator=optional(at_least(0)))
+    max_sessions: int | None = _setting("Limit of sessions.", default=None, validator=optional(at_least(0)))
+    max_hours: str = _amount("Limit of this invocation's time in hours.")
+    strict: bool = _setting("Resume only with the same versions, sandbox and engine.", default=False)
+    extra: tuple[str, ...] = _setting(
+        "Plugins whose listeners, tree checks and preflights take part; part of the experiment's identity.",
+        default=(),
+        converter=strings,
+    )
+    memory_mb: int = _setting("Memory of one execution in MiB; 0: no limit.", default=0, validator=at_least(0))
+    processes: int = _setting("Processes of one execution; 0: no limit.", default=0, validator=at_least(0))
+    fsync: bool = _setting("Survive a power loss, at a price in time.", default=False)
+    keep_workspaces: bool = _setting("Keep working directories after their content was captured.", default=False)
+    templates: Path | None = _setting("Directory of mission texts that replace the shipped ones.", default=None)
+
+
+@frozen
+class RoleSettings:
+    """A table `[roles.<role>]`: to what a role is bound."""
+
+    provider: str = _setting("Name of the proposer (for the executor: the substrate) or judge.", default="")
+    model: str = _setting("Model, as the provider names it.", default="")
+    effort: str = _setting("Reasoning effort, as the provider names it.", default="")
+    steps: int = _setting("Model turns at most; 0 leaves it to the agent.", default=0, validator=at_least(0))
+    limit_seconds: int = _setting("Time limit in seconds.", default=3600, validator=at_least(1))
+    options: FrozenMap[str] = _setting(
+        "Further options of the model; part of every request.", factory=FrozenMap, converter=texts
+    )
+
+    @property
+    def channel(self) -> Channel:
+        return Channel(self.model, self.effort, self.steps, self.limit_seconds, self.options)
+
+
+@frozen
+class LibrarySettings:
+    """The table `[library]`."""
+
+    max_harnesses: int = _setting(
+        "Whole harnesses that a session sees, newest first; an index lists all.", default=20, validator=at_least(0)
+    )
+
+
+def run_settings(config: Config) -> RunSettings:
+    """The table `[run]`; a runs directory at its default lies beside the configuration file."""
+    settings = config.structure("run", RunSettings)
+    return evolve(settings, runs=config.base / settings.runs)
+
+
+def role_settings(config: Config) -> Mapping[str, RoleSettings]:
+    """Every role's binding. A role without a table has the class's defaults; a role that does not exist is an error."""
+    config.check_names("roles", ROLES)
+    return {role: config.structure(f"roles.{role}", RoleSettings) for role in ROLES}
+
+
+def library_settings(config: Config) -> LibrarySettings:
+    return config.structure("library", LibrarySettings)
