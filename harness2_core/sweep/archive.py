@@ -6,19 +6,19 @@ Kinds and keys: `rollout`, `session`, `grade` by request digest; `bases`, `view`
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import Final, TypeVar
 
 from harness2_core.api.runtime import Store
-from harness2_core.model.acceptance import tree_of
 from harness2_core.model.canonical import Digest
 from harness2_core.model.errors import StoreError
-from harness2_core.model.manifest import Manifest, decode_manifest
+from harness2_core.model.manifest import Entry, Manifest
 from harness2_core.model.namespace import Namespace
 from harness2_core.model.records import Adoption, BasesRecord, Grade, ModeRecord, Reply, Rollout, ViewRecord
 from harness2_core.model.serial import dump, load
 from harness2_core.model.tree import HarnessTree
+from harness2_core.work import trees
 
 T = TypeVar("T")
 
@@ -88,36 +88,22 @@ class Archive:
 
     def text(self, digest: Digest) -> str:
         """A blob as text; bytes that are not UTF-8 are replaced."""
-        return self.read(digest).decode(errors="replace")
-
-    def read(self, digest: Digest) -> bytes:
-        with self.store.open_blob(digest) as stream:
-            return stream.read()
+        return trees.read_blob(self.store, digest).decode(errors="replace")
 
     def manifest(self, digest: Digest) -> Manifest:
-        return decode_manifest(self.read(digest))
+        return trees.read_manifest(self.store, digest)
 
     def _tree(self, digest: Digest) -> HarnessTree:
-        return tree_of({path: self.read(entry.digest) for path, entry in self.manifest(digest).entries.items()})
-
-    def put_tree(self, tree: HarnessTree) -> Digest:
-        """Stores a tree: its files and its manifest; the digest is the tree's fingerprint."""
-        for text in tree.files.values():
-            self.store.put_blob(text.encode())
-        return self.store.put_blob(tree.manifest().encode())
+        return trees.read_tree(self.store, digest)
 
     def put_new(self, new: Mapping[Digest, bytes]) -> None:
         """Stores what a bundle made."""
         for data in new.values():
             self.store.put_blob(data)
 
-    def flat(self, manifest: Manifest, prefix: str = "") -> Iterator[tuple[str, Digest, int]]:
-        """(path, digest, size) of every file, nested manifests resolved."""
-        for path, entry in manifest.entries.items():
-            if path.endswith("/"):
-                yield from self.flat(self.manifest(entry.digest), prefix + path)
-            else:
-                yield prefix + path, entry.digest, entry.size
+    def flat(self, manifest: Manifest) -> Mapping[str, Entry]:
+        """Path -> blob of every file, nested manifests resolved."""
+        return trees.flatten(self.store, manifest)
 
     def _required(self, kind: str, key: str, type_: type[T]) -> T:
         record = self._optional(kind, key, type_)

@@ -63,6 +63,8 @@ class Outcome(Generic[R]):
     held: dict[Key, str] = field(factory=dict)
     stopped: str = ""
     """Why everything was stopped by the policy table, if it was."""
+    barred: list[str] = field(factory=list)
+    """Models of which nothing more was begun, and why."""
     paid: int = 0
     """Requests that ran here."""
 
@@ -104,6 +106,7 @@ class Scheduler(Generic[R]):
         self._queues: dict[Group, list[tuple[float, int, int, Item]]] = {}
         self._running: dict[Work, tuple[tuple[Item, ...], float]] = {}
         self._claimed: set[Item] = set()
+        self._barred: set[str] = set()
         self._timers: list[tuple[float, int, Callable[[], None]]] = []
         self._counter = itertools.count()
         self._prepared: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
@@ -225,7 +228,7 @@ class Scheduler(Generic[R]):
     def _dispatch(self) -> None:
         """Takes slots for the most urgent work and lets the pool claim it."""
         while not self._stopping:
-            open_groups = [group for group, entries in self._queues.items() if entries and self._slots.free(group)]
+            open_groups = [group for group, entries in self._queues.items() if entries and self._free(group)]
             if not open_groups:
                 return
             group = min(open_groups, key=lambda group: self._queues[group][0][:3])
@@ -240,6 +243,9 @@ class Scheduler(Generic[R]):
                 self._submit(items)
             else:
                 self._in_pool(lambda wanted=wanted: self._prepare.admit(wanted), claimed)  # type: ignore[misc]
+
+    def _free(self, group: Group) -> int:
+        return 0 if group.model in self._barred else self._slots.free(group)
 
     def _take(self, group: Group) -> tuple[Item, ...]:
         """The most urgent item, and those of its batch that are queued too, as far as slots are free."""
@@ -321,8 +327,13 @@ class Scheduler(Generic[R]):
             self._let_go(item)
             if repeat.what == "dead":
                 self._recorded(item)
+                return
+            if repeat.what == "stop-model":
+                self._barred.add(item.wanted.group.model)
+                self._outcome.barred.append(f"nothing more of model {item.wanted.group.model!r}: {repeat.why}")
             else:
                 self._outcome.stopped = self._outcome.stopped or repeat.why
+            self._outcome.held[item.key] = repeat.why
 
         self._in_pool(lambda: self._prepare.lost(item.wanted, ended, item.tries), decided)
 

@@ -60,7 +60,10 @@ class Admitted:
 
 @frozen
 class Repeat:
-    """What to do about a lost attempt: `again` after some seconds, `dead` (recorded as such), or `stop` the sweep."""
+    """What to do about a lost attempt: `again` after some seconds, `dead` (recorded as such), or stop.
+
+    `what` is then `stop-model` (nothing more of this group's model) or `stop-sweep`, and `why` tells the user.
+    """
 
     what: str
     seconds: float = 0.0

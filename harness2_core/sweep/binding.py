@@ -1,0 +1,96 @@
+"""How parts enter identities, records and assignments: settings as texts, versions by name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from harness2_core import __version__
+from harness2_core.api.runtime import Store
+from harness2_core.model.assignment import Assignment
+from harness2_core.model.canonical import canonical, digest_bytes
+from harness2_core.plugins.config import Config
+from harness2_core.plugins.provider_settings import settings_of
+from harness2_core.plugins.registry import Registry
+from harness2_core.plugins.run_settings import run_settings
+from harness2_core.plugins.settings import dump_settings, identity_settings
+from harness2_core.work.content import put_content
+from harness2_core.work.process import limits_in_force
+
+from .naming import Names
+from .study import Role
+
+
+def roles_of(config: Config, registry: Registry, names: Names, store: Store) -> dict[str, Role]:
+    roles = {}
+    for role, bound in names.roles.items():
+        if role == "judge":
+            continue
+        kind = "substrate" if role == "executor" else "proposer"
+        settings = identity_of(config, registry, kind, bound.provider, store)
+        roles[role] = Role(registry.find(kind, bound.provider).name, bound.channel, settings)
+    return roles
+
+
+def identity_of(config: Config, registry: Registry, kind: str, name: str, store: Store) -> dict[str, str]:
+    settings = settings_of(registry, config, kind, name)
+    return {} if settings is None else dict(identity_settings(settings, lambda path: put_content(store, path)))
+
+
+def identified(config: Config, registry: Registry, kind: str, name: str, store: Store) -> str:
+    """A strategy's name, and a digest of its settings where they are not the defaults."""
+    settings = identity_of(config, registry, kind, name, store)
+    found = registry.find(kind, name).name
+    return f"{found}:{digest_bytes(canonical(settings))[:16]}" if settings else found
+
+
+def recorded_of(registry: Registry, names: Names) -> dict[str, str]:
+    used = {
+        "adapter": names.adapter,
+        "substrate": names.substrate,
+        "selector": names.selector,
+        "reflector": names.reflector,
+        "store": names.store,
+        "engine": names.engine,
+        "access": names.access,
+    } | ({"sandbox": names.sandbox} if names.sandbox else {})
+    versions = {kind: registry.version_of(kind, name) for kind, name in used.items()}
+    proposers = {names.roles[role].provider for role in ("improver", "selector", "reflector")}
+    versions |= {f"proposer.{name}": registry.version_of("proposer", name) for name in sorted(proposers)}
+    versions |= {f"mode.{token}": registry.version_of("mode", name) for token, name in names.modes.items()}
+    return versions | {"core": __version__, "limits": limits_in_force(), "sandbox_name": names.sandbox or "none"}
+
+
+def assignment_of(
+    config: Config, registry: Registry, names: Names, roles: Mapping[str, Role], store: Store
+) -> Assignment:
+    """What workers need to make the same providers: versions, and settings as texts."""
+    run = run_settings(config)
+    used = [("adapter", names.adapter), ("substrate", names.substrate), ("store", names.store)]
+    used += [("proposer", role.provider) for name, role in roles.items() if name != "executor"]
+    used += [("access", names.access)] + ([("sandbox", names.sandbox)] if names.sandbox else [])
+    judge = run.judge or registry.default("judge") if registry.names("judge") else ""
+    used += [("judge", judge)] if judge else []
+    providers, settings = {}, {}
+    for kind, name in used:
+        key = f"{kind}.{registry.find(kind, name).name}"
+        providers[key] = registry.version_of(kind, name)
+        held = settings_of(registry, config, kind, name)
+        if held is not None:
+            settings[key] = dump_settings(
+                held, lambda path, content: put_content(store, path) if content else str(path)
+            )
+    return Assignment(
+        requests=(),
+        providers=providers,
+        settings=settings,
+        store=registry.find("store", names.store).name,
+        runs=str(run.runs),
+        sandbox=names.sandbox,
+        access=registry.find("access", names.access).name,
+        network=run.network,
+        memory_mb=run.memory_mb,
+        processes=run.processes,
+        keep_workspaces=run.keep_workspaces,
+        fsync=run.fsync,
+        extra=run.extra,
+    )

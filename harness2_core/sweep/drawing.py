@@ -1,0 +1,128 @@
+"""From labels to requests: each under its own draw, and under a new one where `--retry` asks for it.
+
+A retried task serves what was usable from its former draws and draws the rest anew, as `<label>.a<n>`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+
+from attrs import evolve
+
+from harness2_core.model.canonical import Digest
+from harness2_core.model.manifest import Manifest
+from harness2_core.model.namespace import Namespace, draw
+from harness2_core.model.records import Reply, RollRecord
+from harness2_core.model.requests import Request, RolloutRequest, SessionRequest, kind_of, request_digest
+
+from .study import Study
+
+
+def drawn(study: Study, namespace: Namespace, task: str, label: str, request: Request) -> Request:
+    """`request` under the draw that counts: the first attempt with a usable record, else the present one."""
+    present = study.attempt(task)
+    for attempt in range(1, 1 if study.fresh else present):
+        former = evolve(request, draw=draw(namespace, task, label, attempt))
+        if _usable(study, former):
+            return former
+    return evolve(request, draw=draw(namespace, task, label, present))
+
+
+def rolled(
+    study: Study, namespace: Namespace, task: str, labels: tuple[str, ...], tree: Digest
+) -> Generator[tuple[Request, ...], None, tuple[RollRecord, ...]]:
+    """Rolls one tree under each label; dead rollouts are values like any other."""
+    card, role = study.cards[task], study.roles["executor"]
+    channel = role.channel
+    if card.limit_seconds:
+        channel = evolve(channel, limit_seconds=min(card.limit_seconds, channel.limit_seconds))
+    requests = tuple(
+        drawn(
+            study,
+            namespace,
+            task,
+            label,
+            RolloutRequest(
+                bench=study.home.bench,
+                task=task,
+                task_digest=study.experiment.tasks[task],
+                substrate=study.home.substrate,
+                tree=tree,
+                channel=channel,
+                settings=role.settings,
+                draw=draw(namespace, task, label),
+            ),
+        )
+        for label in labels
+    )
+    yield requests
+    records = []
+    for label, request in zip(labels, requests, strict=True):
+        digest = request_digest(request)
+        rollout = study.archive.rollout(digest)
+        records.append(RollRecord(label, digest, tree, rollout.outcome, rollout.delivered))
+    return tuple(records)
+
+
+def session(
+    study: Study,
+    namespace: Namespace,
+    task: str,
+    label: str,
+    *,
+    role: str,
+    kind: str,
+    mission: str,
+    evidence: Manifest,
+    editable: Digest | None = None,
+) -> Generator[tuple[Request, ...], None, tuple[Digest, Reply]]:
+    """One session of `role`; its evidence is already in the store."""
+    request = session_request(study, namespace, task, label, role, kind, mission, evidence, editable)
+    yield (request,)
+    digest = request_digest(request)
+    return digest, study.archive.reply(digest)
+
+
+def session_request(
+    study: Study,
+    namespace: Namespace,
+    task: str,
+    label: str,
+    role: str,
+    kind: str,
+    mission: str,
+    evidence: Manifest,
+    editable: Digest | None,
+) -> Request:
+    """The request of a session, under the draw that counts."""
+    bound = study.roles[role]
+    return drawn(
+        study,
+        namespace,
+        task,
+        label,
+        SessionRequest(
+            bench=study.home.bench,
+            task=task,
+            task_digest=study.experiment.tasks[task],
+            substrate=study.home.substrate,
+            role=role,
+            kind=kind,
+            proposer=bound.provider,
+            channel=bound.channel,
+            settings=bound.settings,
+            mission=mission,
+            evidence=evidence.digest,
+            editable=editable,
+            draw=draw(namespace, task, label),
+        ),
+    )
+
+
+def _usable(study: Study, request: Request) -> bool:
+    kind, digest = kind_of(request), request_digest(request)
+    if not study.archive.has(kind, digest):
+        return False
+    if kind == "rollout":
+        return study.archive.rollout(digest).usable
+    return study.archive.reply(digest).answered

@@ -1,0 +1,106 @@
+"""`config.json` of the home namespace: what the experiment is, kept from its first run on.
+
+A later run must be the same experiment, grown at most: more tasks, domains, modes. Anything else is declined, naming
+the field and offering a new tag; what is only recorded warns, or is refused by `--strict`.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+from attrs import evolve
+
+from harness2_core.api.runtime import Store
+from harness2_core.model.canonical import Digest
+from harness2_core.model.errors import ConfigError
+from harness2_core.model.identity import Experiment, differences, recorded_differences
+from harness2_core.model.namespace import Namespace
+from harness2_core.model.serial import dump, load
+from harness2_core.model.stream import grown
+
+from .files import write_whole
+
+LOCK_SECONDS: Final = 30.0
+"""How long another process may hold `config.json` before we say so."""
+
+
+def config_path(runs: Path, home: Namespace) -> Path:
+    return runs / "adapt" / str(home) / "config.json"
+
+
+def read_experiment(path: Path) -> Experiment | None:
+    """The experiment begun earlier, or `None`; `Damaged` names a file that cannot be read."""
+    try:
+        data = path.read_bytes()
+    except FileNotFoundError:
+        return None
+    return load(data, Experiment, str(path))
+
+
+def begin(
+    store: Store,
+    path: Path,
+    home: Namespace,
+    now: Experiment,
+    *,
+    strict: bool,
+    wanted: Mapping[str, set[str]],
+    write: bool = True,
+) -> tuple[Experiment, tuple[str, ...]]:
+    """The experiment as it stands after this run joined it, and notes for the user. Writes `config.json` (`write`).
+
+    `wanted` maps each domain to the tasks this run brings; `now.tasks` holds the digests of these and of all tasks the
+    experiment had, as far as they still exist.
+    """
+    with _locked(store, home):
+        before = read_experiment(path)
+        if before is None:
+            joined = evolve(now, stream=grown({}, wanted, now.seed))
+            if write:
+                write_whole(path, dump(joined))
+            return joined, ()
+        declined = differences(before, now)
+        if declined:
+            raise ConfigError(
+                f"{path} belongs to another experiment: " + "; ".join(declined),
+                f"go back to what it was, or start a new one beside it: --new-tag {_next_tag(home)}",
+            )
+        notes = recorded_differences(before, now)
+        if notes and strict:
+            raise ConfigError(
+                f"--strict: since {path} was written, " + "; ".join(notes), "restore these versions, or drop --strict"
+            )
+        tasks: dict[str, Digest] = {**before.tasks, **now.tasks}
+        joined = evolve(
+            now,
+            stream=grown(before.stream, wanted, now.seed),
+            tasks=tasks,
+            plans={**before.plans, **now.plans},
+        )
+        if joined != before and write:
+            write_whole(path, dump(joined))
+        return joined, tuple(f"since the last run, {note}" for note in notes)
+
+
+def _next_tag(home: Namespace) -> str:
+    return f"{home.tag}-2" if home.tag else "second"
+
+
+@contextmanager
+def _locked(store: Store, home: Namespace) -> Iterator[None]:
+    """Waits for other processes that join the same experiment; each holds it for a moment only."""
+    until = time.monotonic() + LOCK_SECONDS
+    while True:
+        with store.claim(f"config {home}") as mine:
+            if mine:
+                yield
+                return
+        if time.monotonic() > until:
+            raise ConfigError(
+                f"another process has held the configuration of {home} for {LOCK_SECONDS:.0f} s", "end it"
+            )
+        time.sleep(0.05)

@@ -1,0 +1,33 @@
+"""Writing the readable copies and state files: whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from pathlib import Path
+
+from harness2_core.model.errors import StoreError
+
+
+def write_whole(path: Path, data: bytes, *, fsync: bool = False) -> None:
+    """Replaces `path` in one step: a reader, or a crash, sees the old content or the new. Makes directories."""
+    temporary = path.with_name(f".{path.name[:60]}.{secrets.token_hex(6)}.tmp")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with temporary.open("xb") as stream:
+            stream.write(data)
+            if fsync:
+                stream.flush()
+                os.fsync(stream.fileno())
+        temporary.replace(path)
+    except OSError as error:
+        temporary.unlink(missing_ok=True)
+        raise StoreError(f"cannot write {path}: {error.strerror or error}", "free space or mend permissions") from error
+
+
+def same_as(path: Path, data: bytes) -> bool:
+    """Whether the file is there with just these bytes."""
+    try:
+        return path.stat().st_size == len(data) and path.read_bytes() == data
+    except OSError:
+        return False

@@ -1,0 +1,124 @@
+"""Everything the scheduler does not do itself: reading, building, claiming and writing, on a small local pool.
+
+A node's body is a generator over the study: it yields requests, is sent nothing, and finds their records in the
+archive. It is deterministic, so a resume starts it anew and finished requests are served from the store.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Mapping
+from typing import Generic, TypeAlias, TypeVar
+
+from harness2_core.api.adapters import OwnsRuntime
+from harness2_core.model.assignment import Assignment, Ended
+from harness2_core.model.canonical import Digest, canonical, digest_bytes
+from harness2_core.model.channel import Outcome
+from harness2_core.model.records import Grade, Reply, Rollout
+from harness2_core.model.requests import GradeRequest, Request, RolloutRequest, encode_request, kind_of
+from harness2_core.model.serial import dump, plain
+from harness2_core.work import attempts, policy
+
+from .graph import Key
+from .slots import group_of
+from .steps import Admitted, Done, Held, Repeat, Wanted, Wants
+from .study import Study
+
+R = TypeVar("R")
+
+Body: TypeAlias = Generator[tuple[Request, ...], None, R]
+Admission: TypeAlias = Callable[[Wanted], str]
+"""Why a request may not start (a budget is used up), or an empty text."""
+
+
+class Prepare(Generic[R]):
+    """`body` makes a node's generator from the study, its key and its task's results so far.
+
+    `started` is filled with every request that was handed to the engine.
+    """
+
+    def __init__(
+        self,
+        study: Study,
+        body: Callable[[Study, Key, Mapping[Key, R]], Body[R | Held]],
+        admission: Admission,
+        started: dict[Digest, Request],
+    ) -> None:
+        self._study = study
+        self._body = body
+        self._admission = admission
+        self._started = started
+        self._running: dict[Key, Body[R | Held]] = {}
+
+    def start(self, key: Key, results: Mapping[Key, R]) -> Wants | Done[R] | Held:
+        self._running[key] = self._body(self._study, key, results)
+        return self.resume(key)
+
+    def resume(self, key: Key) -> Wants | Done[R] | Held:
+        body = self._running[key]
+        while True:
+            try:
+                requests = next(body)
+            except StopIteration as end:
+                del self._running[key]
+                return end.value if isinstance(end.value, Held) else Done(end.value)
+            missing = tuple(self._wanted(request) for request in requests if not self._served(request))
+            if missing:
+                return Wants(missing)
+
+    def admit(self, wanted: tuple[Wanted, ...]) -> tuple[Admitted, ...]:
+        return tuple(self._admit(item) for item in wanted)
+
+    def assignment(self, wanted: tuple[Wanted, ...]) -> Assignment:
+        self._started.update({item.digest: item.request for item in wanted})
+        return self._study.assignment(tuple(item.request for item in wanted))
+
+    def lost(self, wanted: Wanted, ended: Ended, tries: int) -> Repeat:
+        kind = kind_of(wanted.request)
+        lost = attempts.lost_attempts(self._study.store, wanted.digest)
+        decision = policy.decide(kind, ended.cause, max(lost, tries), ended.wait_seconds)
+        match decision:
+            case policy.Again(seconds):
+                return Repeat("again", seconds)
+            case policy.Halt(scope):
+                return Repeat(f"stop-{scope}", why=f"{ended.cause}: {ended.note}")
+            case policy.Dead():
+                self._bury(wanted, ended)
+                return Repeat("dead")
+
+    def _wanted(self, request: Request) -> Wanted:
+        data = encode_request(request)
+        digest = self._study.store.put_blob(data)  # for audit: the request can be read beside its result
+        batch, together = "", 1
+        if isinstance(request, RolloutRequest) and isinstance(self._study.adapter, OwnsRuntime):
+            same = plain(request)
+            assert isinstance(same, Mapping)
+            batch = digest_bytes(canonical({key: value for key, value in same.items() if key != "draw"}))
+            together = self._study.spec.batch
+        return Wanted(request, digest, group_of(request), batch, together)
+
+    def _served(self, request: Request) -> bool:
+        return self._study.archive.has(kind_of(request), digest_bytes(encode_request(request)))
+
+    def _admit(self, wanted: Wanted) -> Admitted:
+        why = self._admission(wanted)
+        if why:
+            return Admitted("held", why=why)
+        claim = self._study.store.claim(wanted.digest)
+        if not claim.__enter__():
+            claim.__exit__(None, None, None)
+            return Admitted("elsewhere")
+        if self._study.archive.has(kind_of(wanted.request), wanted.digest):  # finished elsewhere a moment ago
+            claim.__exit__(None, None, None)
+            return Admitted("served")
+        return Admitted("claimed", claim)
+
+    def _bury(self, wanted: Wanted, ended: Ended) -> None:
+        record: Rollout | Reply | Grade
+        if isinstance(wanted.request, RolloutRequest):
+            record = Rollout(wanted.digest, Outcome.LOST, cause=ended.cause, note=ended.note)
+        elif isinstance(wanted.request, GradeRequest):
+            record = Grade(wanted.digest, Outcome.LOST, cause=ended.cause, error=ended.note)
+        else:
+            record = Reply(Outcome.LOST, request=wanted.digest, cause=ended.cause, notes=(ended.note,))
+        self._study.store.put_blob(b"")  # what an empty transcript's entry points to
+        self._study.store.put(kind_of(wanted.request), wanted.digest, dump(record))

@@ -1,0 +1,188 @@
+"""From configuration and installed plugins to a study: everything is made, checked and written down before any work.
+
+Nothing here is paid for. What cannot work is an error now, with the way out.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from harness2_core import HOME
+from harness2_core.api.adapters import Adapter, OrdersDomains
+from harness2_core.api.runtime import Store
+from harness2_core.api.strategies import ShipsTemplates
+from harness2_core.method.missions import core_templates, overridden
+from harness2_core.model.bench import TaskCard
+from harness2_core.model.canonical import canonical, digest_bytes
+from harness2_core.model.errors import ConfigError
+from harness2_core.model.identity import Experiment
+from harness2_core.model.namespace import Namespace
+from harness2_core.model.plan import Plan
+from harness2_core.model.serial import plain
+from harness2_core.model.stream import chosen_tasks, ordered_domains
+from harness2_core.model.surface import Surface
+from harness2_core.model.surface_rules import problems
+from harness2_core.model.templates import Templates
+from harness2_core.model.tree import HarnessTree
+from harness2_core.plugins import facade
+from harness2_core.plugins.config import Config
+from harness2_core.plugins.provider_settings import check_tables, settings_of
+from harness2_core.plugins.registry import Registry
+from harness2_core.plugins.run_settings import library_settings, run_settings
+from harness2_core.work.material import material
+from harness2_core.work.trees import put_tree
+
+from .archive import Archive
+from .binding import assignment_of, identified, identity_of, recorded_of, roles_of
+from .experiment import begin, config_path, read_experiment
+from .guard import grader_digests
+from .naming import Names, names_of
+from .slots import Limits
+from .study import ModePart, Study
+
+
+def study_of(config: Config, registry: Registry, *, dry: bool = False) -> Study:
+    """The study that the configuration describes. `dry`: nothing of the experiment is written down."""
+    run = run_settings(config)
+    check_tables(registry, config)
+    names, notes = names_of(config, registry)
+    store = facade.store(registry, names.store, settings_of(registry, config, "store", names.store), run.runs)
+    archive = Archive(store)
+    adapter = facade.adapter(registry, names.adapter, settings_of(registry, config, "adapter", names.adapter))
+    agent = facade.substrate(registry, names.substrate, settings_of(registry, config, "substrate", names.substrate))
+    spec = adapter.spec
+    surface = agent.surface.extended(reserved_scripts=spec.reserved_scripts, sub_agents=spec.sub_agents)
+    base = _base(adapter, agent.surface, surface, names)
+    templates = _templates(run.templates)
+    modes = _modes(config, registry, names, run.k, templates, run.templates)
+    home = Namespace(spec.name, names.token, HOME, run.k, run.seed, run.tag)
+    roles = roles_of(config, registry, names, store)
+    path = config_path(run.runs, home)
+    before = read_experiment(path)
+    cards = _cards(store, adapter, spec.name, run.split, before)
+    experiment = Experiment(
+        bench=spec.name,
+        substrate=names.token,
+        k=run.k,
+        seed=run.seed,
+        channels={role: bound.channel for role, bound in roles.items()},
+        providers={role: bound.provider for role, bound in roles.items()},
+        plans={token: part.plan.digest for token, part in modes.items()},
+        surface=surface.digest,
+        selector=identified(config, registry, "selector", names.selector, store),
+        reflector=identified(config, registry, "reflector", names.reflector, store),
+        base_tree=put_tree(store, base),
+        templates=digest_bytes(canonical({token: part.templates.digest for token, part in modes.items()})),
+        stream={},
+        tasks={task: card.digest for task, card in cards.items()},
+        adapter=identity_of(config, registry, "adapter", names.adapter, store) | {"spec": _spec_digest(adapter)},
+        library={"max_harnesses": str(library_settings(config).max_harnesses)},
+        extra=run.extra,
+        pool=run.pool,
+        recorded=recorded_of(registry, names),
+    )
+    wanted: dict[str, set[str]] = {}
+    for task in adapter.tasks(run.split):
+        wanted.setdefault(cards[task].domain, set()).add(task)
+    if not wanted:
+        raise ConfigError(f"{spec.name} has no tasks in split {run.split!r}", "check the adapter's settings")
+    joined, more = begin(store, path, home, experiment, strict=run.strict, wanted=wanted, write=not dry)
+    order = ordered_domains(
+        {domain: len(tasks) for domain, tasks in joined.stream.items()},
+        run.seed,
+        adapter.domain_order() if isinstance(adapter, OrdersDomains) else None,
+    )
+    return Study(
+        home=home,
+        runs=run.runs,
+        adapter=adapter,
+        spec=spec,
+        surface=surface,
+        base=base,
+        base_digest=experiment.base_tree,
+        store=store,
+        archive=archive,
+        roles=roles,
+        modes=modes,
+        selector=facade.selector(registry, names.selector, settings_of(registry, config, "selector", names.selector)),
+        reflector=facade.reflector(
+            registry, names.reflector, settings_of(registry, config, "reflector", names.reflector)
+        ),
+        names={"selector": names.selector, "reflector": names.reflector, "engine": names.engine},
+        templates=templates,
+        max_harnesses=library_settings(config).max_harnesses,
+        pool=run.pool,
+        experiment=joined,
+        cards=cards,
+        stream={domain: joined.stream[domain] for domain in order},
+        chosen=chosen_tasks(
+            {domain: [t for t in joined.stream[domain] if t in wanted.get(domain, ())] for domain in order},
+            only_domains=run.only_domains,
+            only_tasks=run.only_tasks,
+            max_tasks=run.max_tasks or 0,
+        ),
+        grader=grader_digests(store, adapter),
+        limits=Limits(run.slots, {"rollout": run.rollouts, "session": run.sessions}),
+        lookahead=run.lookahead,
+        work=assignment_of(config, registry, names, roles, store),
+        notes=(*notes, *more),
+    )
+
+
+def _base(adapter: Adapter, plain_surface: Surface, surface: Surface, names: Names) -> HarnessTree:
+    base = adapter.base_tree(plain_surface)
+    found = problems(surface, base)
+    if found:
+        raise ConfigError(
+            f"the base harness of {names.adapter} does not fit the surface of {names.substrate}: " + "; ".join(found),
+            "mend the base harness",
+        )
+    return base
+
+
+def _templates(directory: Path | None) -> Templates:
+    return _with_own(core_templates(), directory)
+
+
+def _with_own(templates: Templates, directory: Path | None) -> Templates:
+    if directory is None:
+        return templates
+    if not directory.is_dir():
+        raise ConfigError(f"{directory}: no such directory of mission texts", "mend `templates` under [run]")
+    return overridden(templates, {file.name: file.read_text("utf-8") for file in sorted(directory.iterdir())})
+
+
+def _modes(
+    config: Config, registry: Registry, names: Names, k: int, templates: Templates, own: Path | None
+) -> dict[str, ModePart]:
+    parts = {}
+    for token, name in names.modes.items():
+        mode = facade.mode(registry, name, settings_of(registry, config, "mode", name))
+        texts = templates
+        if isinstance(mode, ShipsTemplates):
+            texts = _with_own(templates.with_texts(mode.templates().texts), own)
+        plan = mode.plan(k)
+        _check_templates(plan, texts, name)
+        parts[token] = ModePart(registry.find("mode", name).name, plan, texts)
+    return parts
+
+
+def _check_templates(plan: Plan, templates: Templates, mode: str) -> None:
+    for stage in plan.stages:
+        if stage.template not in templates.texts:
+            raise ConfigError(
+                f"mode {mode!r} asks for the mission text {stage.template!r}, which nobody ships",
+                f"known are {', '.join(templates.texts)}",
+            )
+
+
+def _cards(store: Store, adapter: Adapter, bench: str, split: str, before: Experiment | None) -> dict[str, TaskCard]:
+    """The material of every task this run may touch, and of those the experiment had, as far as they still exist."""
+    wanted = set(adapter.tasks(split))
+    if before is not None:
+        wanted |= set(before.tasks) & set(adapter.tasks("all"))
+    return {task: material(store, adapter, task, bench) for task in sorted(wanted)}
+
+
+def _spec_digest(adapter: Adapter) -> str:
+    return digest_bytes(canonical(plain(adapter.spec)))

@@ -1,0 +1,74 @@
+"""What was paid, and for which role: counted from the records, each price once."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+
+from harness2_core.model.canonical import Digest
+from harness2_core.model.channel import Usage, total_usage
+from harness2_core.model.records import Grade, Reply, Rollout
+from harness2_core.model.requests import GradeRequest, Request, RolloutRequest, SessionRequest, kind_of
+from harness2_core.model.serial import load
+from harness2_core.work import attempts
+
+from .archive import Archive
+from .result import Paid
+
+
+def role_of(request: Request) -> str:
+    """`executor` for rollouts, the session's role, `judge` for gradings."""
+    match request:
+        case RolloutRequest():
+            return "executor"
+        case SessionRequest():
+            return request.role
+        case GradeRequest():
+            return "judge"
+
+
+def paid_for(archive: Archive, requests: Mapping[Digest, Request]) -> Paid:
+    """What these requests, all begun by this invocation, have cost with their lost attempts."""
+    usages: dict[str, list[Usage]] = {}
+    counts = {"rollout": 0, "session": 0, "grade": 0}
+    lost = 0
+    for digest, request in requests.items():
+        tries = attempts.lost_attempts(archive.store, digest)
+        lost += tries
+        spent = [attempts.spent_on_lost(archive.store, digest)] if tries else []
+        kind = kind_of(request)
+        final = _final(archive, kind, digest)
+        if final is not None:
+            counts[kind] += 1
+            spent.append(final)
+        usages.setdefault(role_of(request), []).extend(spent)
+    return Paid(
+        counts["rollout"],
+        counts["session"],
+        counts["grade"],
+        lost,
+        {role: total_usage(parts) for role, parts in usages.items() if parts},
+    )
+
+
+def usage_of(archive: Archive, kind: str, digests: Collection[Digest]) -> tuple[Usage, ...]:
+    """Usages of the records that exist, those of lost attempts included."""
+    finals = [_final(archive, kind, digest) for digest in digests]
+    lost = [
+        attempts.spent_on_lost(archive.store, digest)
+        for digest in digests
+        if attempts.lost_attempts(archive.store, digest)
+    ]
+    return (*(usage for usage in finals if usage is not None), *lost)
+
+
+def _final(archive: Archive, kind: str, digest: Digest) -> Usage | None:
+    data = archive.store.get(kind, digest)
+    if data is None:
+        return None
+    match kind:
+        case "rollout":
+            return load(data, Rollout, digest).usage
+        case "session":
+            return load(data, Reply, digest).usage
+        case _:
+            return load(data, Grade, digest).usage

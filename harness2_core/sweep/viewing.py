@@ -1,0 +1,34 @@
+"""The library view of a mode of a task: what earlier tasks of its stream had adopted when the mode began.
+
+It is fixed then, in the store, so that a resume sees the same and a late entry reopens nothing.
+"""
+
+from __future__ import annotations
+
+from harness2_core.method.library import library_view
+from harness2_core.model.records import ViewRecord
+
+from .graph import Key
+from .outcomes import Result, Results
+from .prepare import Body
+from .steps import Held
+from .study import Study
+from .words import words_for
+
+
+def view(study: Study, key: Key, results: Results) -> Body[Result | Held]:
+    yield from ()
+    namespace, attempt = study.namespace(key.mode), study.attempt(key.task)
+    held = study.archive.view(namespace, key.task, attempt)
+    if held is not None:
+        return held
+    found = [study.archive.adoption(namespace, task) for task in study.earlier(key.task)]
+    adoptions = tuple(adoption for adoption in found if adoption is not None)
+    if not study.modes[key.mode].plan.learns:
+        adoptions = ()
+    trees = {adoption.tree: study.archive.manifest(adoption.tree) for adoption in adoptions}
+    bundle = library_view(adoptions, trees, study.surface, words_for(study, key.task).domain_word, study.max_harnesses)
+    study.archive.put_new(bundle.new)
+    record = ViewRecord(bundle.manifest.digest, tuple(adoption.task for adoption in adoptions))
+    study.archive.keep(namespace, key.task, record, attempt)
+    return study.archive.view(namespace, key.task, attempt) or record  # another process may have been first
