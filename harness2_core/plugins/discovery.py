@@ -7,8 +7,10 @@ as a `Flaw`, so that it is reported by name instead of being missed in silence.
 
 from __future__ import annotations
 
+import itertools
 import re
-from collections.abc import Callable, Iterable, Iterator
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass  # not attrs: `harness2 --help` lists command plugins, and must stay cheap
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Final
@@ -85,13 +87,17 @@ class Scan:
     flaws: tuple[Flaw, ...] = ()
 
 
-def scan() -> Scan:
-    """Reads the metadata of every distribution on `sys.path`; each distribution counts once, the first on the path."""
+def scan(path: Sequence[str] | None = None) -> Scan:
+    """Reads the metadata of every distribution on `path`, by default `sys.path`; each counts once, the first there."""
     from importlib import metadata  # here: the import costs more than the scan
 
     found: list[Found] = []
     flaws: list[Flaw] = []
-    for distribution in _speaking(metadata.distributions(), metadata.distribution):
+
+    def installed(**wanted: str) -> Iterable[Distribution]:
+        return metadata.distributions(path=list(sys.path if path is None else path), **wanted)
+
+    for distribution in _speaking(installed):
         name, version = distribution.metadata["Name"], distribution.version or "unknown"
         core = tuple(text for text in distribution.requires or () if _CORE.match(text.strip()))
         try:
@@ -131,10 +137,10 @@ def near(name: str, known: Iterable[str]) -> str:
     return f"did you mean {' or '.join(repr(item) for item in close)}? " if close else ""
 
 
-def _speaking(installed: Iterable[Distribution], by_name: Callable[[str], Distribution]) -> Iterator[Distribution]:
-    """Distributions with a group of ours. One that an earlier on `sys.path` shadows says nothing."""
+def _speaking(installed: Callable[..., Iterable[Distribution]]) -> Iterator[Distribution]:
+    """Distributions with a group of ours. One that an earlier on the path shadows says nothing."""
     names: dict[str, str] = {}
-    for distribution in installed:
+    for distribution in installed():
         if "harness2.v" in (distribution.read_text("entry_points.txt") or ""):
             # An installation interrupted half-way leaves metadata without a name: there is nothing to report it by.
             stated = distribution.read_text("METADATA") or distribution.read_text("PKG-INFO")
@@ -142,7 +148,7 @@ def _speaking(installed: Iterable[Distribution], by_name: Callable[[str], Distri
             if name:
                 names.setdefault(normal(name), name)
     for name in names.values():
-        yield by_name(name)
+        yield from itertools.islice(installed(name=name), 1)
 
 
 def _read(entry: EntryPoint, distribution: str, version: str, core: tuple[str, ...]) -> Found | Flaw | None:

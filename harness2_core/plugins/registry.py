@@ -7,9 +7,9 @@ state; worker threads may share one.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from types import ModuleType
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import attrs
 
@@ -23,13 +23,18 @@ from .discovery import Found, near, scan
 from .loading import Loader, blaming, broken
 from .off_switches import OffSwitch, check_names
 
-if TYPE_CHECKING:
-    from .discovery import Scan
-
 BUILT_IN: Final = (Found("access", "plain", "", "harness2_core.work.access", "harness2-core", __version__),)
 """Core's own providers, found and loaded as a plugin's are. A kind that has one defaults to it."""
 
 _NO_HOOK: Final = "listener"
+
+
+def defaults_table(loader: Loader, found: Found) -> Mapping[str, str]:
+    """The constant `DEFAULTS` of a `defaults` entry's module: kind -> name."""
+    table = getattr(loader.imported(found, found.module), "DEFAULTS", None)
+    if not isinstance(table, Mapping) or not all(isinstance(part, str) for pair in table.items() for part in pair):
+        raise broken(found, f"{found.module}.DEFAULTS is no table of kind to name")
+    return table
 
 
 class Registry:
@@ -41,9 +46,12 @@ class Registry:
         self._providers: dict[Found, Provider[object]] = {}
 
     @classmethod
-    def installed(cls, disabled: Iterable[OffSwitch] = ()) -> Registry:
-        """The registry of this environment. `PluginError` when an off switch names nothing that is installed."""
-        found: Scan = scan()
+    def installed(cls, disabled: Iterable[OffSwitch] = (), path: Sequence[str] | None = None) -> Registry:
+        """The registry of what is on `path`, by default `sys.path`.
+
+        `PluginError` when an off switch names nothing that is installed.
+        """
+        found = scan(path)
         switches = tuple(disabled)
         check_names(switches, found)
         return cls(Catalog(found, switches, BUILT_IN))
@@ -166,11 +174,7 @@ class Registry:
         """Default name of a kind -> who says so; at most one entry."""
         said: dict[str, str] = {}
         for found in self.catalog.all(DEFAULTS):
-            table = getattr(self._loader.imported(found, found.module), "DEFAULTS", None)
-            if not isinstance(table, Mapping) or not all(
-                isinstance(item, str) for pair in table.items() for item in pair
-            ):
-                raise broken(found, f"{found.module}.DEFAULTS is no table of kind to name")
+            table = defaults_table(self._loader, found)
             if kind in table:
                 said[table[kind]] = found.source
         if len(said) > 1:

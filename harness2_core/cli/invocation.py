@@ -1,0 +1,41 @@
+"""What the options before the command say, and what every command starts from: the registry and the configuration."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass  # not attrs: made before any command is known, and must stay cheap
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from harness2_core.plugins.config import Config
+    from harness2_core.plugins.off_switches import OffSwitch
+    from harness2_core.plugins.registry import Registry
+
+
+@dataclass(frozen=True, slots=True)
+class Invocation:
+    """The global options. Commands get it as `ctx.obj`."""
+
+    config_file: Path | None = None
+    disabled: tuple[str, ...] = ()
+    debug: bool = False
+
+    def switches(self) -> tuple[OffSwitch, ...]:
+        """The off switches in force, by option, variable and the user's list."""
+        from harness2_core.plugins.off_switches import switches
+
+        return switches(self.disabled, os.environ)
+
+    def registry(self) -> Registry:
+        """What is installed and switched on. Reads metadata only; `PluginError` for a switch that names nothing."""
+        from harness2_core.plugins.registry import Registry
+
+        return Registry.installed(self.switches())
+
+    def config(self, options: Iterable[str] = ()) -> Config:
+        """The configuration; `options` are the command's `-o table.key=value`."""
+        from harness2_core.plugins.config import Config, parse_options
+
+        return Config.load(self.config_file, os.environ, parse_options(options))

@@ -1,0 +1,218 @@
+"""The program `harness2`: the table of commands, the options before them, and what becomes of errors.
+
+`harness2 --help` imports no command and no plugin: built-in commands are a table of texts, commands of plugins come
+from metadata. A command's module is imported when it is used, so that a broken plugin, or a slow library, stops nothing
+else.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+import traceback
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any, Final, NamedTuple
+
+import typer
+from typer.core import TyperGroup
+
+from harness2_core import __version__
+from harness2_core.model.errors import ConfigError, Harness2Error
+
+from .exits import DONE, INTERRUPTED, NOT_DONE
+from .invocation import Invocation
+from .terminal import one_line, say, steady_streams, warn
+
+
+class Built(NamedTuple):
+    """A command of core's own: `module:name` of a `typer.Typer` or of a function, and one line for `--help`."""
+
+    reference: str
+    summary: str
+
+
+COMMANDS: Final[dict[str, Built]] = {
+    "plugins": Built("harness2_core.cli.plugins:app", "List, show, check and switch off plugins."),
+}
+"""Every built-in command, in the order of `--help`."""
+
+DISTRIBUTION_COMMANDS: Final = "Commands of plugins"
+
+
+def main() -> None:
+    """The entry point of the console script."""
+    steady_streams()
+    code = run(sys.argv[1:])
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:  # the reader left with something still unwritten
+        _abandon_output()
+    sys.exit(code)
+
+
+def run(arguments: Sequence[str]) -> int:
+    """One invocation; returns the exit code. Prints one message for any error, a traceback only with `--debug`."""
+    debug = "--debug" in arguments
+    try:
+        code = _root()(args=list(arguments), prog_name="harness2", standalone_mode=False)
+        return code if isinstance(code, int) and not isinstance(code, bool) else DONE
+    except Harness2Error as error:
+        _tell(error, debug)
+    except typer.Abort as error:
+        return NOT_DONE if isinstance(error.__cause__, EOFError) else INTERRUPTED
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except BrokenPipeError:
+        _abandon_output()
+    except typer.TyperException as error:
+        _tell_usage(error)
+    except Exception as error:
+        if debug:
+            traceback.print_exc()
+        warn(f"error: unexpected {type(error).__name__}: {error}")
+        if not debug:
+            warn("  run it again as `harness2 --debug ...` and report what it prints")
+    return NOT_DONE
+
+
+class LazyGroup(TyperGroup):
+    """A group whose commands are a table and metadata until one of them is used."""
+
+    def list_commands(self, ctx: object) -> list[str]:
+        return [*COMMANDS, *(name for name in _plugin_commands(ctx) if name not in COMMANDS)]
+
+    def get_command(self, ctx: object, cmd_name: str) -> Any:  # the type is private to typer
+        if cmd_name in COMMANDS:
+            module, _, name = COMMANDS[cmd_name].reference.partition(":")
+            return _command(getattr(importlib.import_module(module), name), cmd_name)
+        completing = bool(getattr(ctx, "resilient_parsing", False))
+        try:
+            return _plugin_command(ctx, cmd_name)
+        except Harness2Error:
+            if completing:  # the shell asks what could come next: no answer is better than an error
+                return None
+            raise
+
+    def format_commands(self, ctx: object, formatter: Any) -> None:  # the type is private to typer
+        """As the parent's, from the texts at hand instead of from the commands."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, built.summary) for name, built in COMMANDS.items()])
+        try:
+            added = {name: source for name, source in _plugin_commands(ctx).items() if name not in COMMANDS}
+        except Harness2Error as error:  # help is for people in trouble too
+            formatter.write(f"\n{one_line(error.what)}\n")
+            return
+        if added:
+            with formatter.section(DISTRIBUTION_COMMANDS):
+                formatter.write_dl([(name, f"Of {source}.") for name, source in added.items()])
+
+
+def _root() -> Any:  # the type is private to typer
+    app = typer.Typer(
+        cls=LazyGroup,
+        rich_markup_mode=None,  # Rich takes longer to import than everything else together
+        pretty_exceptions_enable=False,
+        no_args_is_help=True,
+    )
+    app.callback()(_options)
+    return typer.main.get_command(app)
+
+
+def _options(
+    ctx: typer.Context,
+    config: Annotated[
+        Path | None,
+        typer.Option("--config", metavar="FILE", help="Configuration; else the nearest harness2.toml above."),
+    ] = None,
+    disable_plugin: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME", help="Import no plugin of that name, kind.name or distribution. Repeatable.", is_eager=True
+        ),
+    ] = None,
+    debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", help="Show the version and exit.", is_eager=True, callback=lambda given: _version(given)
+        ),
+    ] = False,
+) -> None:
+    """Improves the harness around a frozen model for the task at hand, without any grade."""
+    ctx.obj = Invocation(config, tuple(disable_plugin or ()), debug)
+
+
+def _version(given: bool) -> None:
+    if given:
+        say(f"harness2-core {__version__}")
+        raise typer.Exit
+
+
+def _command(value: object, name: str) -> Any:  # the type is private to typer
+    """A typer application, or a function as a command of its own."""
+    if isinstance(value, typer.Typer):
+        command = typer.main.get_command(value)
+    else:
+        app = typer.Typer(rich_markup_mode=None, add_completion=False, pretty_exceptions_enable=False)
+        app.command()(value)  # type: ignore[type-var]  # typer inspects it at once
+        command = typer.main.get_command(app)
+    command.name = name
+    return command
+
+
+def _invocation(ctx: object) -> Invocation:
+    """The global options while a command is looked up, which is before the callback runs."""
+    given = getattr(ctx, "params", {})
+    return Invocation(given.get("config"), tuple(given.get("disable_plugin") or ()), bool(given.get("debug")))
+
+
+def _plugin_commands(ctx: object) -> dict[str, str]:
+    """Name -> distribution and version, from metadata; what a switch covers is not listed."""
+    from harness2_core.plugins.catalog import Catalog
+    from harness2_core.plugins.discovery import scan
+
+    catalog = Catalog(scan(), _invocation(ctx).switches())
+    return {found.name: found.source for found in catalog.listed("command")}
+
+
+def _plugin_command(ctx: object, name: str) -> Any:  # the type is private to typer
+    from harness2_core.plugins.discovery import near
+    from harness2_core.plugins.provider_settings import settings_of
+
+    invocation = _invocation(ctx)
+    registry = invocation.registry()
+    known = [*COMMANDS, *registry.names("command")]
+    if not any(found.kind == "command" for found in registry.catalog.named(name)):
+        raise ConfigError(f"there is no command {name!r}", f"{near(name, known)}known are {', '.join(known)}")
+    has_settings = registry.settings_class("command", name) is not None
+    settings = settings_of(registry, invocation.config(), "command", name) if has_settings else None
+    made = registry.make("command", name, settings)
+    if not isinstance(made, typer.Typer) and not callable(made):
+        from harness2_core.plugins.loading import broken
+
+        found = registry.find("command", name)
+        raise broken(found, f"its factory returned {type(made).__name__}, which is no typer.Typer and no function")
+    return _command(made, name)
+
+
+def _tell(error: Harness2Error, debug: bool) -> None:
+    if debug:
+        traceback.print_exception(error)
+    warn(f"error: {error}")
+
+
+def _tell_usage(error: typer.TyperException) -> None:
+    ctx, message = getattr(error, "ctx", None), error.format_message()
+    if message.startswith("Usage:"):  # called without arguments: the message is the help
+        say(message)
+        return
+    warn(f"error: {message}")
+    if ctx is not None:
+        warn(f"  see `{ctx.command_path} --help`")
+
+
+def _abandon_output() -> None:
+    """The reader of our output is gone: nothing more is written, not even at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
