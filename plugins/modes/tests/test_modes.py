@@ -7,8 +7,7 @@ from harness2_modes.parallel import Parallel
 from harness2_modes.sampling import Sampling
 from harness2_modes.sequential import Sequential
 
-from harness2_core.api import Allowed, BenchWords, Roll, Stage, Surface
-from harness2_core.method.missions import core_templates, mission
+from harness2_core.api import Roll, Stage
 from harness2_core.testing.mode_contract import ModeContract
 
 KS = range(1, 5)
@@ -85,16 +84,3 @@ def test_null_is_parallel_with_editors_that_keep(k: int) -> None:
         if one != (evolve(other, template="keep") if isinstance(other, Stage) else other)
     ]
     assert unlike == []
-
-
-def test_the_two_modes_tell_their_editors_the_same_but_for_their_place() -> None:
-    surface = Surface(
-        "any", ("notes.md",), 1_000, (Allowed("skill", "skills/<name>/SKILL.md"),), trigger_file="notes.md"
-    )
-    words, templates = BenchWords("Answer letters."), core_templates()
-    for label in ("inv1", "dom1"):
-        one, other = (
-            set(mission(plan.stage(label), ("`x`",), words, surface, templates).splitlines())
-            for plan in (Parallel().plan(2), Sequential().plan(2))
-        )
-        assert len(one - other) == len(other - one) == 1
