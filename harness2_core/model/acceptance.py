@@ -14,6 +14,7 @@ from attrs import evolve, frozen
 
 from .errors import InvalidValue
 from .frozen import FrozenMap
+from .paths import collisions, unportable
 from .surface import Surface
 from .surface_rules import front_matter, problems, skills, trigger_missing
 from .tree import HarnessTree, tree_problems
@@ -62,7 +63,8 @@ def accept(surface: Surface, files: Mapping[str, bytes], checks: Sequence[Check]
             found.append(f"{path!r}: not UTF-8 text (byte {error.start}); a harness is text")
     found += tree_problems(FrozenMap(texts))
     if found:
-        found += problems(surface, _readable_part(files))
+        readable = _readable_part(surface, files)
+        found += problems(surface, readable) if readable else ()
         return Rejected(tuple(dict.fromkeys(found)), tuple(notes))
     tree, repaired = _with_triggers(surface, HarnessTree(texts))
     found += problems(surface, tree)
@@ -73,14 +75,16 @@ def accept(surface: Surface, files: Mapping[str, bytes], checks: Sequence[Check]
     return Accepted(tree, (*notes, *repaired))
 
 
-def _readable_part(files: Mapping[str, bytes]) -> HarnessTree:
+def _readable_part(surface: Surface, files: Mapping[str, bytes]) -> HarnessTree | None:
     """What can be a tree in `files`, so that one correction hears of the surface's problems as well."""
-    texts: dict[str, str] = {}
-    for path, data in sorted(files.items()):
-        more = {**texts, path: data.decode(errors="replace").replace("\x00", "\ufffd")}
-        if not is_dropping(path) and not tree_problems(FrozenMap(more)):
-            texts = more
-    return HarnessTree(texts)
+    texts = {
+        path: data.decode(errors="replace").replace("\x00", "\ufffd")
+        for path, data in files.items()
+        if not is_dropping(path) and not unportable(path)
+    }
+    if collisions(texts):
+        texts = {path: text for path, text in texts.items() if surface.component(path)}
+    return None if collisions(texts) else HarnessTree(texts)
 
 
 def _with_triggers(surface: Surface, tree: HarnessTree) -> tuple[HarnessTree, tuple[str, ...]]:

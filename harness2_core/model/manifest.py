@@ -74,8 +74,8 @@ def decode_manifest(data: bytes) -> Manifest:
     try:
         listed = json.loads(data)["manifest"]
         manifest = Manifest({path: Entry(digest, size) for path, (digest, size) in listed.items()})
-    except InvalidValue:
-        raise
+    except InvalidValue as error:
+        raise InvalidValue(f"not a stored manifest: {error.what}", remedy) from None
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
         raise InvalidValue(f"not a stored manifest: {data[:60]!r}", remedy) from None
     if manifest.encode() != data:
