@@ -34,6 +34,10 @@ class Built(NamedTuple):
 
 
 COMMANDS: Final[dict[str, Built]] = {
+    "run": Built("harness2_core.cli.run:run", "Improve the harness on every task, or go on where it stopped."),
+    "plan": Built("harness2_core.cli.plan:plan", "Show what `run` would do, and pay nothing."),
+    "judge": Built("harness2_core.cli.judge:judge", "Grade what was delivered."),
+    "show": Built("harness2_core.cli.show:show", "Show what became of the tasks, or of one of them."),
     "plugins": Built("harness2_core.cli.plugins:app", "List, show, check and switch off plugins."),
 }
 """Every built-in command, in the order of `--help`."""

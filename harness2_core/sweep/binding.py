@@ -68,7 +68,8 @@ def assignment_of(
     used = [("adapter", names.adapter), ("substrate", names.substrate), ("store", names.store)]
     used += [("proposer", role.provider) for name, role in roles.items() if name != "executor"]
     used += [("access", names.access)] + ([("sandbox", names.sandbox)] if names.sandbox else [])
-    judge = run.judge or registry.default("judge") if registry.names("judge") else ""
+    bound = names.roles["judge"].provider
+    judge = registry.default("judge", run.judge or bound) if registry.names("judge") else ""
     used += [("judge", judge)] if judge else []
     providers, settings = {}, {}
     for kind, name in used:

@@ -37,8 +37,8 @@ def attempts_for(study: Study, retry: Collection[str], no_cache: bool) -> dict[s
     unknown = sorted(set(retry) - {PARTIAL, DEAD} - set(chosen))
     if unknown:
         raise ConfigError(
-            f"--retry {unknown[0]}: neither 'partial' nor 'dead', nor a task of this run{near(unknown[0], chosen)}",
-            "give partial, dead, or a task's id",
+            f"--retry {unknown[0]}: neither 'partial' nor 'dead', nor a task of this run",
+            f"{near(unknown[0], chosen)}give partial, dead, or a task's id",
         )
     found = {}
     for task in chosen:

@@ -1,0 +1,105 @@
+"""`harness2 judge`: grades what was delivered, after the method is done with it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from decimal import Decimal
+from typing import Annotated
+
+import typer
+
+from harness2_core.model.serial import plain
+from harness2_core.plugins import facade
+from harness2_core.plugins.config import Config
+from harness2_core.plugins.provider_settings import settings_of
+from harness2_core.plugins.registry import Registry
+from harness2_core.sweep.events import Events
+from harness2_core.sweep.judges import bench_of
+from harness2_core.sweep.judging import ALL, BASES, FINALS, Judged, Row, judge_rows
+from harness2_core.sweep.setup import study_of
+from harness2_core.sweep.stop import Stop
+from harness2_core.sweep.study import Study
+
+from .exits import NOT_DONE, SOME_NOT_OK
+from .invocation import Invocation
+from .run_options import run_options
+from .signals import asked_by_signals
+from .terminal import say, say_json, table, warn
+
+
+@run_options
+def judge(
+    ctx: typer.Context,
+    options: tuple[str, ...],
+    bases: Annotated[bool, typer.Option("--bases", help="Grade the bases too.")] = False,
+    every: Annotated[bool, typer.Option("--all", help="Grade every rollout.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the rows as JSON.")] = False,
+) -> int:
+    """Grade what the modes delivered. What is graded completely is not graded again."""
+    invocation: Invocation = ctx.obj
+    registry, config = invocation.registry(), invocation.config(options)
+    study = study_of(config, registry, dry=True)
+    with asked_by_signals(Stop()) as stop:
+        judged = judged_study(study, config, registry, ALL if every else BASES if bases else FINALS, stop, warn)
+    if as_json:
+        say_json([row_data(row) for row in judged.rows])
+    else:
+        say(rows_table(judged.rows))
+        graded = len(judged.rows) - len(judged.ungraded)
+        say(f"graded {graded} of {len(judged.rows)}; paid for {judged.paid.gradings} gradings now")
+    if judged.interrupted:
+        return 128 + (judged.signal or 2)
+    if not judged.rows:
+        warn("nothing to judge: run the experiment first")
+        return NOT_DONE
+    return SOME_NOT_OK if judged.ungraded else 0
+
+
+def judged_study(
+    study: Study, config: Config, registry: Registry, which: str, stop: Stop, notice: Callable[[str], None]
+) -> Judged:
+    """Grades a study's rollouts with the configured judge and engine."""
+    name = study.names["engine"]
+    engine = facade.engine(registry, name, settings_of(registry, config, "engine", name))
+    bench = bench_of(config, registry, study)
+    try:
+        with Events(None, (), notice) as events:
+            return judge_rows(study, bench, which, engine, stop, events)
+    finally:
+        engine.close()
+
+
+def row_data(row: Row) -> dict[str, object]:
+    """One row for machines."""
+    return {
+        "task": row.task,
+        "domain": row.domain,
+        "mode": row.mode,
+        "label": row.label,
+        "picked": row.picked,
+        "delivered": row.delivered,
+        "rollout": row.rollout,
+        "score": row.score,
+        "grade": plain(row.grade) if row.grade is not None else None,
+    }
+
+
+def rows_table(rows: Sequence[Row]) -> str:
+    """One line for each row; ungraded is said, never shown as zero."""
+    lines = [
+        (row.task, row.mode or "base", row.label, "yes" if row.picked else "", percent(row.score), _items(row))
+        for row in rows
+    ]
+    return table(("task", "mode", "label", "picked", "score", "items"), lines)
+
+
+def percent(score: str | None) -> str:
+    return "ungraded" if score is None else f"{Decimal(score) * 100:.0f} %"
+
+
+def _items(row: Row) -> str:
+    if row.grade is None:
+        return ""
+    passed = sum(1 for verdict in row.grade.verdicts if verdict.passed)
+    note = f" ({row.grade.error})" if row.grade.score is None and row.grade.error else ""
+    return f"{passed}/{len(row.grade.verdicts)}{note}"

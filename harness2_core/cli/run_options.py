@@ -1,0 +1,92 @@
+"""Options that several commands share: each is a key of `[run]` or of a role under a shorter name.
+
+`@run_options` adds them to a command; what was given arrives as one mapping of configuration keys to texts, so that a
+flag, a variable and a line of `harness2.toml` mean the same and are validated in one place.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from functools import wraps
+from typing import Annotated, Any, Final, NamedTuple
+
+import typer
+
+
+class Flag(NamedTuple):
+    """A flag and the configuration keys it sets."""
+
+    name: str
+    keys: tuple[str, ...]
+    help: str
+    switch: bool = False
+    metavar: str = "TEXT"
+
+
+_ROLES: Final = ("executor", "improver", "selector", "reflector")
+
+FLAGS: Final = (
+    Flag("bench", ("run.bench",), "Adapter that brings the tasks.", metavar="NAME"),
+    Flag("substrate", ("run.substrate",), "Agent framework, by name or token.", metavar="NAME"),
+    Flag("k", ("run.k",), "Base rollouts of a task, and stages of each kind.", metavar="N"),
+    Flag("modes", ("run.modes",), "Modes side by side, as a comma list.", metavar="A,B"),
+    Flag("seed", ("run.seed",), "Seed of orders and shuffles.", metavar="N"),
+    Flag("tag", ("run.tag",), "Distinguishes experiments that are alike.", metavar="TAG"),
+    Flag("new-tag", ("run.tag",), "Start a new experiment beside one that this would no longer be.", metavar="TAG"),
+    Flag("split", ("run.split",), "Tasks: all, train, test or a split of the benchmark's own.", metavar="NAME"),
+    Flag("only-domains", ("run.only_domains",), "Only these domains, as a comma list.", metavar="A,B"),
+    Flag("only-tasks", ("run.only_tasks",), "Only these tasks, as a comma list.", metavar="A,B"),
+    Flag("max-tasks", ("run.max_tasks",), "Tasks per domain at most.", metavar="N"),
+    Flag("runs", ("run.runs",), "Runs directory.", metavar="DIR"),
+    Flag("slots", ("run.slots",), "Rollouts and sessions at once.", metavar="N"),
+    Flag("rollouts", ("run.rollouts",), "Rollouts at once.", metavar="N"),
+    Flag("sessions", ("run.sessions",), "Sessions at once.", metavar="N"),
+    Flag("pool", ("run.pool",), "finals, or mixed: with the first usable base.", metavar="NAME"),
+    Flag("sandbox", ("run.sandbox",), "auto, none, or a sandbox's name.", metavar="NAME"),
+    Flag("selector", ("run.selector",), "Rule that picks one final.", metavar="NAME"),
+    Flag("reflector", ("run.reflector",), "Maker of lessons.", metavar="NAME"),
+    Flag("model", tuple(f"roles.{role}.model" for role in _ROLES), "Model of all roles.", metavar="ID"),
+    *(Flag(f"model-{role}", (f"roles.{role}.model",), f"Model of the {role}.", metavar="ID") for role in _ROLES),
+    Flag("strict", ("run.strict",), "Resume only with the same versions, sandbox and engine.", switch=True),
+    Flag("keep-workspaces", ("run.keep_workspaces",), "Keep working directories.", switch=True),
+)
+
+
+def run_options(command: Callable[..., int | None]) -> Callable[..., int | None]:
+    """Adds the shared flags and `-o`; the command gets them as `options`: `table.key=value` texts."""
+    signature = inspect.signature(command, eval_str=True)
+    own = [item for item in signature.parameters.values() if item.name != "options"]
+    added = [_parameter(flag) for flag in FLAGS]
+    more: Any = Annotated[
+        list[str] | None,
+        typer.Option("-o", metavar="TABLE.KEY=VALUE", help="Any setting of the configuration. Repeatable."),
+    ]
+    extra = inspect.Parameter("option_texts", inspect.Parameter.KEYWORD_ONLY, default=None, annotation=more)
+
+    @wraps(command)
+    def wrapped(**values: Any) -> int | None:
+        texts: list[str] = list(values.pop("option_texts") or ())
+        for flag in FLAGS:
+            value = values.pop(_python_name(flag.name))
+            if value is not None:
+                texts += [f"{key}={str(value).lower() if flag.switch else value}" for key in flag.keys]
+        return command(**values, options=tuple(texts))
+
+    keyword = inspect.Parameter.KEYWORD_ONLY
+    shown = [item.replace(kind=keyword) for item in own]
+    wrapped.__signature__ = signature.replace(parameters=[*shown, *added, extra])  # type: ignore[attr-defined]
+    wrapped.__annotations__ = {item.name: item.annotation for item in (*own, *added, extra)}
+    return wrapped
+
+
+def _parameter(flag: Flag) -> inspect.Parameter:
+    option = typer.Option(
+        f"--{flag.name}", help=flag.help, show_default=False, metavar=None if flag.switch else flag.metavar
+    )
+    kind: Any = Annotated[bool | None, option] if flag.switch else Annotated[str | None, option]
+    return inspect.Parameter(_python_name(flag.name), inspect.Parameter.KEYWORD_ONLY, default=None, annotation=kind)
+
+
+def _python_name(flag: str) -> str:
+    return "flag_" + flag.replace("-", "_")
