@@ -28,8 +28,9 @@ STREAM_BYTES: Final = 32 << 20
 GRACE_SECONDS: Final = 3.0
 """From the request to end (SIGTERM) to its enforcement."""
 
+_SCRIPT: Final = Path(__file__).with_name("supervise.py")
 _TICK_SECONDS: Final = 0.1
-_PATIENCE_SECONDS: Final = 60.0
+_PATIENCE_SECONDS: Final = 90.0
 """After its program's limit and grace, a supervisor that has not reported by then never will."""
 _INHERITED: Final = ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "DYLD_FALLBACK_LIBRARY_PATH")
 """What an interpreter may need to start. The program can read its supervisor's environment: nothing else goes there."""
@@ -122,7 +123,7 @@ def _supervisor(stdin: int) -> Iterator[tuple[subprocess.Popen[bytes], int]]:
     try:
         try:
             process = subprocess.Popen(
-                [sys.executable, "-I", "-S", "-X", "utf8", str(Path(__file__).with_name("supervise.py"))],
+                [sys.executable, "-I", "-S", "-X", "utf8", str(_SCRIPT)],
                 stdin=listen,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.STDOUT,

@@ -1,6 +1,7 @@
 """From an order to a running program: fork, prepare the child, exec; or the exact reason why not."""
 
-# ruff: noqa: PTH, SIM105 (importing pathlib and contextlib would cost more than all of this package)
+# Importing pathlib and contextlib would cost more than this whole package:
+# ruff: noqa: PTH123
 
 from __future__ import annotations
 

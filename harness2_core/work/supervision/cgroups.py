@@ -5,7 +5,8 @@ that somebody put on us. Existing groups are left as they are. The supervisor ho
 made; the lock dies with it, and a later supervisor ends what is in an unlocked group and removes it.
 """
 
-# ruff: noqa: PTH, SIM105 (importing pathlib and contextlib would cost more than all of this package)
+# Importing pathlib and contextlib would cost more than this whole package:
+# ruff: noqa: PTH102, PTH106, PTH112, PTH116, PTH120, PTH123, PTH208, SIM105
 
 from __future__ import annotations
 

@@ -7,7 +7,8 @@ alone: RLIMIT_NPROC counts everything the user runs, siblings and desktop includ
 RLIMIT_DATA knows one process at a time.
 """
 
-# ruff: noqa: PTH, SIM105 (importing pathlib and contextlib would cost more than all of this package)
+# Importing pathlib and contextlib would cost more than this whole package:
+# ruff: noqa: PTH116, PTH123
 
 from __future__ import annotations
 

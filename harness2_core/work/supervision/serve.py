@@ -1,6 +1,7 @@
 """One order from beginning to end: begin, watch, end everybody, report."""
 
-# ruff: noqa: PTH, SIM105 (importing pathlib and contextlib would cost more than all of this package)
+# Importing pathlib and contextlib would cost more than this whole package:
+# ruff: noqa: PTH208, SIM105
 
 from __future__ import annotations
 
@@ -10,7 +11,7 @@ import sys
 import time
 
 from .begin import NotBegun, begin
-from .family import Family, adopt_orphans, family_of
+from .family import Family, adopt_orphans, come_first, family_of
 from .limits import Limits, limits_for
 from .order import Order, Report, read_order
 from .streams import Capture
@@ -60,6 +61,7 @@ def _supervise(order: Order, limits: Limits, control: int, alarm: Alarm) -> Repo
         return Report(failed=problem.step, detail=problem.detail)
     report = Report()
     try:
+        come_first()  # only now, so that the program does not inherit it
         for descriptor in (*ends, order.stdin):
             os.close(descriptor)
         watch = Watch(family, captures, limits, control, alarm)

@@ -1,6 +1,7 @@
 """The supervisor's loop: one `poll` over streams, commands and signals until the program has ended or must end."""
 
-# ruff: noqa: PTH, SIM105 (importing pathlib and contextlib would cost more than all of this package)
+# Importing pathlib and contextlib would cost more than this whole package:
+# ruff: noqa: CODES
 
 from __future__ import annotations
 
