@@ -2,23 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from decimal import Decimal
 from typing import Annotated
 
 import typer
 
 from harness2_core.model.serial import plain
-from harness2_core.plugins import facade
-from harness2_core.plugins.config import Config
-from harness2_core.plugins.provider_settings import settings_of
-from harness2_core.plugins.registry import Registry
-from harness2_core.sweep.events import Events
-from harness2_core.sweep.judges import bench_of
-from harness2_core.sweep.judging import ALL, BASES, FINALS, Judged, Row, judge_rows
-from harness2_core.sweep.setup import study_of
+from harness2_core.sweep.judging import ALL, BASES, FINALS, Row
+from harness2_core.sweep.run import judge_sweep
 from harness2_core.sweep.stop import Stop
-from harness2_core.sweep.study import Study
 
 from .exits import NOT_DONE, SOME_NOT_OK
 from .invocation import Invocation
@@ -38,9 +31,9 @@ def judge(
     """Grade what the modes delivered. What is graded completely is not graded again."""
     invocation: Invocation = ctx.obj
     registry, config = invocation.registry(), invocation.config(options)
-    study = study_of(config, registry, dry=True)
+    which = ALL if every else BASES if bases else FINALS
     with asked_by_signals(Stop()) as stop:
-        judged = judged_study(study, config, registry, ALL if every else BASES if bases else FINALS, stop, warn)
+        judged = judge_sweep(config, which, registry=registry, stop=stop, notice=warn)
     if as_json:
         say_json([row_data(row) for row in judged.rows])
     else:
@@ -53,20 +46,6 @@ def judge(
         warn("nothing to judge: run the experiment first")
         return NOT_DONE
     return SOME_NOT_OK if judged.ungraded else 0
-
-
-def judged_study(
-    study: Study, config: Config, registry: Registry, which: str, stop: Stop, notice: Callable[[str], None]
-) -> Judged:
-    """Grades a study's rollouts with the configured judge and engine."""
-    name = study.names["engine"]
-    engine = facade.engine(registry, name, settings_of(registry, config, "engine", name))
-    bench = bench_of(config, registry, study)
-    try:
-        with Events(None, (), notice) as events:
-            return judge_rows(study, bench, which, engine, stop, events)
-    finally:
-        engine.close()
 
 
 def row_data(row: Row) -> dict[str, object]:

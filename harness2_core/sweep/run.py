@@ -27,6 +27,8 @@ from .closing import summary_of
 from .events import Events, Listener, utc_now
 from .files import write_whole
 from .graph import Key, Work, graph
+from .judges import bench_of
+from .judging import Judged, judge_rows
 from .outcomes import Result
 from .prepare import Prepare
 from .reopening import attempts_for, is_finished, unfinished_modes
@@ -52,6 +54,33 @@ def _unheard(text: str) -> None:
     """Remarks go nowhere when nobody asked for them; the result has them too."""
 
 
+def judge_sweep(
+    config: Config,
+    which: str,
+    *,
+    registry: Registry | None = None,
+    listeners: Sequence[Listener] = (),
+    stop: Stop | None = None,
+    notice: Callable[[str], None] = _unheard,
+) -> Judged:
+    """Grades what has no complete grade yet of an experiment: `finals` (the picks), `bases` too, or `all` rollouts."""
+    registry = registry or Registry.installed()
+    study = study_of(config, registry, dry=True)
+    bench = bench_of(config, registry, study)
+    engine = _engine(study, config, registry)
+    named = [("of the caller", listener) for listener in listeners]
+    try:
+        with Events(None, named, notice) as events:
+            return judge_rows(study, bench, which, engine, stop or Stop(), events)
+    finally:
+        engine.close()
+
+
+def _engine(study: Study, config: Config, registry: Registry) -> Engine:
+    name = study.names["engine"]
+    return facade.engine(registry, name, settings_of(registry, config, "engine", name))
+
+
 def run_sweep(
     config: Config,
     *,
@@ -75,9 +104,7 @@ def run_sweep(
     extras = facade.extras(registry, study.experiment.extra)
     named: list[tuple[str, Listener]] = [(extra.name, extra.event) for extra in extras]
     named += [("of the caller", listener) for listener in listeners]
-    made = engine or facade.engine(
-        registry, study.names["engine"], settings_of(registry, config, "engine", study.names["engine"])
-    )
+    made = engine or _engine(study, config, registry)
     log = study.runs / "adapt" / str(study.home) / "events.jsonl"
     try:
         with Events(log, named, notice) as events:
