@@ -10,7 +10,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
-from typing import Final
+from typing import Any, Final
 from urllib.parse import quote
 
 from attrs import evolve, field, fields, frozen
@@ -78,8 +78,9 @@ class Rewriter:
         )
 
     def _event(self, event: Event) -> Event:
-        values = {part.name: getattr(event, part.name) for part in fields(type(event))}
-        return type(event)(**{name: self.text(old) if isinstance(old, str) else old for name, old in values.items()})
+        values: dict[str, Any] = {part.name: getattr(event, part.name) for part in fields(type(event))}
+        values |= {name: self.text(value) for name, value in values.items() if isinstance(value, str)}
+        return type(event)(**values)
 
     @cached_property
     def _pattern(self) -> re.Pattern[bytes]:
