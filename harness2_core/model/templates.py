@@ -43,14 +43,14 @@ class Templates:
         """These templates with others added or in their place."""
         return Templates({**self.texts, **texts})
 
-    def render(self, name: str, **values: object) -> str:
+    def render(self, name: str, /, **values: object) -> str:
         """The text of template `name`; `ConfigError` names the template, line and unknown word of a faulty one."""
         from jinja2 import TemplateError  # here and below: starting the command line needs no Jinja
 
         if name not in self.texts:
             raise ConfigError(f"no template named {name!r}", f"known are {', '.join(self.texts)}")
         try:
-            text = _environment(self).get_template(name).render(**values)
+            text = _environment(self).get_template(name).render(dict(values))
         except (TemplateError, TypeError, ValueError, ArithmeticError, LookupError, RecursionError) as error:
             part, line = _place(error, name)
             where = f"template {part!r}" + (f" line {line}" if line else "")

@@ -1,0 +1,198 @@
+from __future__ import annotations
+
+import time
+from contextlib import suppress
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harness2_core.model.replies import WHY_CHARS, block, choice_in, edits_in, keeps_base, lesson_in, notes_in
+from harness2_core.model.strategy import Choice, Unusable
+
+IDS = ("A", "B", "AA")
+EXPERIENCE = "<experience>\ncue: a\nlesson: b\nevidence: c\n</experience>"
+
+
+def fenced(inside: str) -> str:
+    return f"```choice\n{inside}\n```"
+
+
+@pytest.mark.parametrize(
+    "inside",
+    [
+        "A",
+        "`A`",
+        "<A>",
+        "[A]",
+        '"A"',
+        "“A”",
+        "(A)",
+        "a",
+        "Candidate A",
+        "candidate: **a**",
+        "**Candidate `A`**",
+        " A. ",
+        "choice: A",
+    ],
+)
+def test_an_id_is_understood_in_whatever_it_is_wrapped(inside: str) -> None:
+    assert choice_in(fenced(inside), IDS).id == "A"
+
+
+@pytest.mark.parametrize(
+    "text", ["```choice A```", "~~~choice\nA\n~~~", "  ````Choice\r\nA\r\n````", "```choice\n`A`\n```"]
+)
+def test_a_choice_block_may_look_like_any_fenced_block(text: str) -> None:
+    assert choice_in(text, IDS).id == "A"
+
+
+def test_the_last_choice_beats_an_early_draft() -> None:
+    assert choice_in(f"{fenced('A')}\nOn reflection:\n{fenced('B')}\n", IDS).id == "B"
+
+
+def test_a_draft_that_was_never_closed_does_not_swallow_the_answer() -> None:
+    assert choice_in(f"```choice\nA\n\nNo, wait.\n{fenced('B')}\n", IDS).id == "B"
+
+
+def test_an_answer_that_breaks_off_leaves_the_last_complete_one() -> None:
+    assert choice_in(f"{fenced('B')}\n```choice\nA", IDS).id == "B"
+
+
+@pytest.mark.parametrize("inside", ["C", "A or B", "", "A because it is complete", "the better one"])
+def test_what_names_no_single_id_is_unusable_and_lists_them(inside: str) -> None:
+    with pytest.raises(Unusable, match="none of A, B, AA"):
+        choice_in(fenced(inside), IDS)
+
+
+def test_a_reply_without_a_choice_block_is_told_what_is_missing() -> None:
+    with pytest.raises(Unusable, match="info string 'choice'"):
+        choice_in("```choices\nA\n```\nI take A.", IDS)
+
+
+def test_the_reason_is_kept_up_to_its_cap() -> None:
+    assert choice_in(f"<why>{'x' * 3000}</why>{chr(10)}{fenced('A')}", IDS) == Choice("A", "x" * WHY_CHARS)
+
+
+def test_the_last_complete_block_wins() -> None:
+    assert block("<notes>draft</notes> text <NOTES >final</notes> <notes>cut", "notes") == "final"
+
+
+def test_a_tag_mentioned_in_passing_does_not_open_a_block() -> None:
+    assert block("I put it into <notes>: <notes>real</notes>", "notes") == "real"
+
+
+def test_a_stray_closing_tag_does_not_stretch_a_block() -> None:
+    assert block("<notes>real</notes> as asked </notes>", "notes") == "real"
+
+
+def test_many_tags_are_read_in_one_pass() -> None:
+    text = "<notes>x</notes>" * 50_000
+    began = time.monotonic()
+    assert block(text, "notes") == "x"
+    assert time.monotonic() - began < 20  # takes milliseconds; a quadratic reader would take hours
+
+
+def test_notes_are_the_block_or_else_the_whole_reply() -> None:
+    assert notes_in("Done.\n<notes>why</notes>") == "why"
+    assert notes_in("  just words \n") == "just words"
+
+
+@pytest.mark.parametrize(
+    "text", ["KEEP_BASE", "ok\n**KEEP_BASE**\n", "- `KEEP_BASE`.", "keep_base", "<notes>\nKEEP_BASE\n</notes>"]
+)
+def test_keeping_is_said_on_a_line_of_its_own(text: str) -> None:
+    assert keeps_base(text)
+
+
+@pytest.mark.parametrize("text", ["I did not say KEEP_BASE as it fails", "KEEP_BASE or not?", "KEEP_BASELINE", ""])
+def test_keeping_mentioned_in_a_sentence_is_not_said(text: str) -> None:
+    assert not keeps_base(text)
+
+
+@pytest.mark.parametrize(
+    "style", ["{}: {}", "- **{}**: {}", "**{}:** {}", "* {}: {}", "1. {}: {}", "`{}`: {}", "### {}: {}", "**{}: {}**"]
+)
+def test_fields_may_be_bold_bulleted_numbered_or_headings(style: str) -> None:
+    fields = "\n".join(
+        style.format(name, f"the {name.lower()}") for name in ("Cue", "Lesson", "Evidence", "Confidence")
+    )
+    lesson = lesson_in(f"<experience>\n{fields}\n</experience>")
+    assert lesson is not None
+    assert (lesson.cue, lesson.lesson, lesson.evidence, lesson.confidence) == (
+        "the cue",
+        "the lesson",
+        "the evidence",
+        "the confidence",
+    )
+
+
+def test_a_field_runs_to_the_next_one() -> None:
+    lesson = lesson_in("<experience>\ncue: one\n  two\n\nthree\nlesson: b\nevidence: c\n- d\n</experience>")
+    assert lesson is not None
+    assert lesson.cue == "one\ntwo\n\nthree"
+    assert lesson.evidence == "c\n- d"
+
+
+def test_a_lesson_lacking_a_field_is_told_which() -> None:
+    with pytest.raises(Unusable, match="lacks lesson, evidence"):
+        lesson_in("<experience>\ncue: a\nlesson:\n</experience>")
+
+
+@pytest.mark.parametrize(
+    "text", ["NO_ENTRY", "**NO_ENTRY**\n", "<edits></edits>\nNO_ENTRY", "<experience>NO_ENTRY</experience>"]
+)
+def test_declining_is_an_answer(text: str) -> None:
+    assert lesson_in(text) is None
+
+
+def test_of_a_lesson_and_a_refusal_the_later_counts() -> None:
+    assert lesson_in(f"{EXPERIENCE}\nNO_ENTRY\n") is None
+    assert lesson_in(f"NO_ENTRY\n{EXPERIENCE}\n") is not None
+
+
+def test_a_refusal_mentioned_in_a_sentence_is_none() -> None:
+    with pytest.raises(Unusable, match="neither"):
+        lesson_in("I thought of writing NO_ENTRY.\n<experience>\ncue: it breaks off")
+
+
+def test_rows_of_edits_keep_all_their_fields() -> None:
+    text = """<edits>
+- **component**: `notes.md`
+- candidates: inv1,
+  agg1
+- change: counts
+- observed: agg1 counted
+- verdict: **Helped**, in one run
+component: scripts/a.py
+verdict: no_observed_effect
+component:
+verdict: hurt
+</edits>"""
+    first, second = edits_in(text)
+    assert (first.component, first.candidates, first.verdict) == ("`notes.md`", "inv1,\nagg1", "helped")
+    assert (second.component, second.verdict) == ("scripts/a.py", "no observed effect")
+
+
+@pytest.mark.parametrize(
+    ("said", "read"), [("hurt", "hurt"), ("no effect", "no observed effect"), ("mixed", "confounded"), ("", "")]
+)
+def test_a_verdict_that_is_none_of_the_four_claims_nothing(said: str, read: str) -> None:
+    assert edits_in(f"<edits>\ncomponent: a\nverdict: {said}\n</edits>")[0].verdict == read
+
+
+@given(st.text(st.sampled_from("`~choice \nAB<>/whynotesexperiencecue:lesson*_KEEP_BASENO_ENTRY"), max_size=200))
+def test_no_reply_breaks_a_reader(text: str) -> None:
+    block(text, "why")
+    notes_in(text)
+    keeps_base(text)
+    edits_in(text)
+    with suppress(Unusable):
+        choice_in(text, IDS)
+    with suppress(Unusable):
+        lesson_in(text)
+
+
+@given(st.sampled_from(IDS), st.text(max_size=80), st.text(max_size=80))
+def test_the_answer_is_found_whatever_was_written_before_it(id: str, before: str, why: str) -> None:
+    assert choice_in(f"{before}\n<why>{why}</why>\n\n{fenced(id)}\n", IDS).id == id
