@@ -63,7 +63,7 @@ from .context import Context
 from .engine import executor_engine
 from .hookspecs import hookimpl
 from .judges import Grading, Item, Judge
-from .runtime import Call, Engine, ModelAccess, Sandbox, Store, Work
+from .runtime import Call, Engine, ModelAccess, Sandbox, Store, TellsFailure, Work
 from .sessions import Proposer, Said
 from .strategies import Mode, Reflector, Selector, ShipsTemplates
 from .substrates import RemoteAgent, Substrate, TellsLoss, TellsVersion
@@ -152,6 +152,7 @@ __all__ = [
     "Substrate",
     "Surface",
     "Task",
+    "TellsFailure",
     "TellsLoss",
     "TellsVersion",
     "Templates",

@@ -11,7 +11,7 @@ from typing import BinaryIO, Protocol, TypeAlias, runtime_checkable
 from harness2_core.model.assignment import Assignment, Ended
 from harness2_core.model.canonical import Digest
 from harness2_core.model.channel import Channel, Usage
-from harness2_core.model.process import Endpoint, Place, Policy
+from harness2_core.model.process import Endpoint, Exit, Place, Policy
 
 Work: TypeAlias = "Future[tuple[Ended, ...]]"
 Call: TypeAlias = Callable[[Assignment], tuple[Ended, ...]]
@@ -77,6 +77,14 @@ class Sandbox(Protocol):
 
     def works(self) -> str:
         """Empty when it works on this machine, else the reason in words."""
+
+
+@runtime_checkable
+class TellsFailure(Protocol):
+    """A sandbox that can tell its own failure to start from what the program inside did: a loss, not an outcome."""
+
+    def failure(self, exit: Exit) -> str:
+        """Why the program never ran, in words; empty when it did."""
 
 
 @runtime_checkable
