@@ -18,6 +18,7 @@ from .outcomes import Opened, Result, Results, Rolls, Skipped
 from .picking import select
 from .prepare import Body
 from .reflecting import reflect
+from .reopening import unfinished_modes
 from .staging import stage
 from .steps import Held
 from .study import Study
@@ -38,8 +39,11 @@ def _skip() -> Body[Result | Held]:
 
 
 def _open(study: Study, key: Key, results: Results) -> Body[Result | Held]:
+    """Held when no mode of the task fits the budgets: then its bases are not rolled either."""
     yield from ()
-    return Opened()
+    modes = unfinished_modes(study, key.task)
+    refusals = [study.admit(key.task, mode) for mode in modes]
+    return Held(refusals[0]) if modes and all(refusals) else Opened()
 
 
 def _bases(study: Study, key: Key, results: Results) -> Body[Result | Held]:

@@ -6,11 +6,8 @@ the field and offering a new tag; what is only recorded warns, or is refused by 
 
 from __future__ import annotations
 
-import time
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Final
 
 from attrs import evolve
 
@@ -23,9 +20,7 @@ from harness2_core.model.serial import dump, load
 from harness2_core.model.stream import grown
 
 from .files import write_whole
-
-LOCK_SECONDS: Final = 30.0
-"""How long another process may hold `config.json` before we say so."""
+from .locking import locked
 
 
 def config_path(runs: Path, home: Namespace) -> Path:
@@ -56,7 +51,7 @@ def begin(
     `wanted` maps each domain to the tasks this run brings; `now.tasks` holds the digests of these and of all tasks the
     experiment had, as far as they still exist.
     """
-    with _locked(store, home):
+    with locked(store, f"config {home}"):
         before = read_experiment(path)
         if before is None:
             joined = evolve(now, stream=grown({}, wanted, now.seed))
@@ -88,19 +83,3 @@ def begin(
 
 def _next_tag(home: Namespace) -> str:
     return f"{home.tag}-2" if home.tag else "second"
-
-
-@contextmanager
-def _locked(store: Store, home: Namespace) -> Iterator[None]:
-    """Waits for other processes that join the same experiment; each holds it for a moment only."""
-    until = time.monotonic() + LOCK_SECONDS
-    while True:
-        with store.claim(f"config {home}") as mine:
-            if mine:
-                yield
-                return
-        if time.monotonic() > until:
-            raise ConfigError(
-                f"another process has held the configuration of {home} for {LOCK_SECONDS:.0f} s", "end it"
-            )
-        time.sleep(0.05)

@@ -19,16 +19,19 @@ from harness2_core.plugins import facade
 from harness2_core.plugins.config import Config
 from harness2_core.plugins.provider_settings import settings_of
 from harness2_core.plugins.registry import Registry
+from harness2_core.plugins.run_settings import run_settings
 from harness2_core.work.worker import perform
 
 from . import readable
 from .bodies import body
+from .budget import Budget, Caps
 from .closing import summary_of
 from .events import Events, Listener, utc_now
 from .files import write_whole
 from .graph import Key, Work, graph
 from .judges import bench_of
 from .judging import Judged, judge_rows
+from .ledger import Ledger
 from .outcomes import Result
 from .prepare import Prepare
 from .reopening import attempts_for, is_finished, unfinished_modes
@@ -36,7 +39,6 @@ from .result import SweepResult
 from .scheduler import Outcome, Scheduler
 from .setup import study_of
 from .spending import paid_for
-from .steps import Wanted
 from .stop import Stop
 from .study import Study
 
@@ -107,15 +109,12 @@ def run_sweep(
     made = engine or _engine(study, config, registry)
     log = study.runs / "adapt" / str(study.home) / "events.jsonl"
     try:
+        budget = _budget(config, study, made)
+        study = evolve(study, admit=_admission(study, budget))
         with Events(log, named, notice) as events:
-            return _swept(study, made, events, stop or Stop(), notice)
+            return _swept(study, made, events, stop or Stop(), budget, notice)
     finally:
         made.close()
-
-
-def _admitted(wanted: Wanted) -> str:
-    """No budget is set: everything may start."""
-    return ""
 
 
 @frozen
@@ -141,11 +140,24 @@ def _course(study: Study) -> _Course:
     return _Course(tuple(skipped), tuple(work), tuple(item.task for items in work for item in items))
 
 
-def _swept(study: Study, engine: Engine, events: Events, stop: Stop, notice: Callable[[str], None]) -> SweepResult:
+def _budget(config: Config, study: Study, engine: Engine) -> Budget:
+    run = run_settings(config)
+    caps = Caps(run.max_usd or None, run.max_rollouts, run.max_sessions, run.max_hours or None)
+    namespaces = {str(study.home), *(str(study.namespace(mode)) for mode in study.experiment.plans)}
+    return Budget(caps, study.archive, str(study.home), study.home.k, Ledger(study.archive, namespaces), engine.now)
+
+
+def _admission(study: Study, budget: Budget) -> Callable[[str, str], str]:
+    return lambda task, mode: budget.admit(task, mode, study.modes[mode].plan, study.attempt(task))
+
+
+def _swept(
+    study: Study, engine: Engine, events: Events, stop: Stop, budget: Budget, notice: Callable[[str], None]
+) -> SweepResult:
     began = utc_now()
     course = _course(study)
     started: dict[Digest, Request] = {}
-    prepare: Prepare[Result] = Prepare(study, body, _admitted, started)
+    prepare: Prepare[Result] = Prepare(study, body, budget.may_start, started)
     nodes = graph(course.work, study.lookahead)
     events.tell("sweep-started", facts={"namespace": str(study.home), "tasks": str(len(course.tasks))})
     rewritten = sum(readable.write_summary(study.runs, study.home, summary_of(study, task)) for task in course.skipped)

@@ -27,6 +27,10 @@ from .archive import Archive
 from .slots import Limits
 
 
+def _unlimited(task: str, mode: str) -> str:
+    return ""
+
+
 @frozen
 class Role:
     """What a role is bound to: a provider, a channel, and the provider's settings as far as they affect results."""
@@ -79,6 +83,8 @@ class Study:
     lookahead: int
     work: Assignment
     """An assignment without requests: how workers reach plugins, store and sandbox."""
+    admit: Callable[[str, str], str] = field(default=_unlimited)
+    """(task, mode) -> why the budgets do not let it begin; empty when they do."""
     attempts: Mapping[str, int] = field(factory=dict)
     """Task -> number of the attempt, where `--retry` made it another than 1."""
     fresh: bool = False

@@ -22,6 +22,9 @@ def view(study: Study, key: Key, results: Results) -> Body[Result | Held]:
     held = study.archive.view(namespace, key.task, attempt)
     if held is not None:
         return held
+    refused = study.admit(key.task, key.mode)
+    if refused:
+        return Held(refused)
     found = [study.archive.adoption(namespace, task) for task in study.earlier(key.task)]
     adoptions = tuple(adoption for adoption in found if adoption is not None)
     if not study.modes[key.mode].plan.learns:

@@ -1,0 +1,92 @@
+"""The experiment's ledger: what has been begun and paid for it, by any process and any invocation.
+
+Counted from the truth: attempts tell which requests were begun, records and lost attempts tell what they cost. Nothing
+is written, so nothing can disagree.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Collection
+from decimal import Decimal
+
+from attrs import define, field, frozen
+
+from harness2_core.model.canonical import Digest
+from harness2_core.model.errors import StoreError
+from harness2_core.work import attempts
+
+from .archive import Archive
+from .spending import usage_of
+
+
+@frozen
+class Spent:
+    """`usd` is what is known; `unpriced` counts requests whose price is not. `in_flight` have begun and not ended."""
+
+    rollouts: int = 0
+    sessions: int = 0
+    in_flight: int = 0
+    usd: Decimal = Decimal(0)
+    unpriced: int = 0
+    mean_usd: dict[str, Decimal] = field(factory=dict)
+    """Kind -> mean price of one request, where known."""
+
+
+@define
+class _Entry:
+    kind: str
+    usd: Decimal | None = None
+    """Known price so far."""
+    settled: bool = False
+
+
+class Ledger:
+    """Safe for threads. `namespaces` are those of the experiment's modes, the home one included."""
+
+    def __init__(self, archive: Archive, namespaces: Collection[str]) -> None:
+        self._archive = archive
+        self._namespaces = frozenset(namespaces)
+        self._seen: dict[Digest, _Entry | None] = {}
+        """Begun requests; `None` for those of other experiments in the same store."""
+        self._lock = threading.Lock()
+
+    def spent(self) -> Spent:
+        """What stands in the store now. Reads only what is new since the last call."""
+        with self._lock:
+            self._refresh()
+            entries = [entry for entry in self._seen.values() if entry is not None]
+        priced: dict[str, list[Decimal]] = {}
+        for entry in entries:
+            if entry.settled and entry.usd is not None:
+                priced.setdefault(entry.kind, []).append(entry.usd)
+        return Spent(
+            rollouts=sum(entry.kind == "rollout" for entry in entries),
+            sessions=sum(entry.kind == "session" for entry in entries),
+            in_flight=sum(not entry.settled for entry in entries),
+            usd=sum((entry.usd for entry in entries if entry.usd is not None), Decimal(0)),
+            unpriced=sum(entry.settled and entry.usd is None for entry in entries),
+            mean_usd={kind: sum(found, Decimal(0)) / len(found) for kind, found in priced.items()},
+        )
+
+    def _refresh(self) -> None:
+        for key, _ in self._archive.store.scan(attempts.KIND):
+            digest = key.partition("/")[0]
+            if digest not in self._seen:
+                self._seen[digest] = self._entry(digest)
+        for digest, entry in self._seen.items():
+            if entry is None or entry.settled:
+                continue
+            entry.settled = self._archive.has(entry.kind, digest)
+            usages = usage_of(self._archive, entry.kind, (digest,))
+            known = [Decimal(usage.usd) for usage in usages if usage.usd is not None]
+            entry.usd = sum(known, Decimal(0)) if known or not usages else None
+
+    def _entry(self, digest: Digest) -> _Entry | None:
+        try:
+            (kind, request), *_ = json.loads(self._archive.text(digest)).items()
+        except (StoreError, ValueError):
+            return None  # its request was pruned from the store: it cannot be told whose it was
+        namespace = str(request.get("draw", "")).partition("/")[0]
+        return _Entry(kind) if namespace in self._namespaces else None
