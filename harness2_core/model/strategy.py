@@ -142,7 +142,7 @@ class Ballot:
             lines.append("`context/task.md`: the task as it was given")
         if any(path.startswith("source/") for path in paths):
             lines.append("`context/source/`: the files that came with the task")
-        for id in ids:
+        for id in (id for id in ids if f"candidates/{id}.md" in paths):
             folder = any(path.startswith(f"candidates/{id}/") for path in paths)
             inside = f", its files are in `context/candidates/{id}/`" if folder else ""
             lines.append(f"`context/candidates/{id}.md`: what candidate {id} consists of{inside}")

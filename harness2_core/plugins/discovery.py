@@ -10,7 +10,7 @@ from __future__ import annotations
 import itertools
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass  # not attrs: `harness2 --help` lists command plugins, and must stay cheap
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Final
@@ -89,15 +89,12 @@ class Scan:
 
 def scan(path: Sequence[str] | None = None) -> Scan:
     """Reads the metadata of every distribution on `path`, by default `sys.path`; each counts once, the first there."""
-    from importlib import metadata  # here: the import costs more than the scan
 
     found: list[Found] = []
     flaws: list[Flaw] = []
 
-    def installed(**wanted: str) -> Iterable[Distribution]:
-        return metadata.distributions(path=list(sys.path if path is None else path), **wanted)
-
-    for distribution in _speaking(installed):
+    folders = list(sys.path if path is None else path)
+    for distribution in _speaking(folders):
         name, version = distribution.metadata["Name"], distribution.version or "unknown"
         core = tuple(text for text in distribution.requires or () if _CORE.match(text.strip()))
         try:
@@ -137,10 +134,12 @@ def near(name: str, known: Iterable[str]) -> str:
     return f"did you mean {' or '.join(repr(item) for item in close)}? " if close else ""
 
 
-def _speaking(installed: Callable[..., Iterable[Distribution]]) -> Iterator[Distribution]:
+def _speaking(folders: list[str]) -> Iterator[Distribution]:
     """Distributions with a group of ours. One that an earlier on the path shadows says nothing."""
+    from importlib import metadata  # here: the import costs more than the scan
+
     names: dict[str, str] = {}
-    for distribution in installed():
+    for distribution in metadata.distributions(path=folders):
         if "harness2.v" in (distribution.read_text("entry_points.txt") or ""):
             # An installation interrupted half-way leaves metadata without a name: there is nothing to report it by.
             stated = distribution.read_text("METADATA") or distribution.read_text("PKG-INFO")
@@ -148,7 +147,7 @@ def _speaking(installed: Callable[..., Iterable[Distribution]]) -> Iterator[Dist
             if name:
                 names.setdefault(normal(name), name)
     for name in names.values():
-        yield from itertools.islice(installed(name=name), 1)
+        yield from itertools.islice(metadata.distributions(name=name, path=folders), 1)
 
 
 def _read(entry: EntryPoint, distribution: str, version: str, core: tuple[str, ...]) -> Found | Flaw | None:

@@ -31,7 +31,7 @@ def lines_of(text: str) -> dict[Keys, int]:
 def _statements(text: str) -> Iterator[tuple[int, str]]:
     """(first line, statement) for everything that is neither blank nor a comment."""
     begun, start = "", 0
-    for number, line in enumerate(text.splitlines(), 1):
+    for number, line in enumerate(text.split("\n"), 1):  # TOML's only line end; `splitlines` knows more of them
         if not begun and (not line.strip() or line.lstrip().startswith("#")):
             continue
         start = start if begun else number

@@ -32,6 +32,7 @@ def view(study: Study, key: Key, results: Results) -> Body[Result | Held]:
     trees = {adoption.tree: study.archive.manifest(adoption.tree) for adoption in adoptions}
     bundle = library_view(adoptions, trees, study.surface, words_for(study, key.task).domain_word, study.max_harnesses)
     study.archive.put_new(bundle.new)
+    study.store.put_blob(bundle.manifest.encode())  # an empty view brings no blob of its own
     record = ViewRecord(bundle.manifest.digest, tuple(adoption.task for adoption in adoptions))
     study.archive.keep(namespace, key.task, record, attempt)
     return study.archive.view(namespace, key.task, attempt) or record  # another process may have been first
