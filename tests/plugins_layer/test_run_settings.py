@@ -1,0 +1,83 @@
+"""Core's own tables."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from harness2_core.model.errors import ConfigError
+from harness2_core.plugins.config import Config
+from harness2_core.plugins.fields import fields_of
+from harness2_core.plugins.run_settings import (
+    LibrarySettings,
+    RoleSettings,
+    RunSettings,
+    library_settings,
+    role_settings,
+    run_settings,
+)
+
+
+def _config(tmp_path: Path, text: str) -> Config:
+    (tmp_path / "harness2.toml").write_text(text)
+    return Config.load(tmp_path / "harness2.toml", {}, cwd=tmp_path / "deeper")
+
+
+@pytest.mark.parametrize("cls", [RunSettings, RoleSettings, LibrarySettings])
+def test_every_setting_explains_itself(cls: type) -> None:
+    assert [item.name for item in fields_of(cls) if not item.help.endswith(".")] == []
+
+
+def test_the_runs_directory_lies_beside_the_configuration_unless_said_otherwise(tmp_path: Path) -> None:
+    assert run_settings(_config(tmp_path, "")).runs == tmp_path / "runs"
+    assert run_settings(_config(tmp_path, "[run]\nruns = '/srv/runs'\n")).runs == Path("/srv/runs")
+
+
+@pytest.mark.parametrize(
+    ("written", "amount"), [("5", "5"), ("2.50", "2.5"), ("'0.10'", "0.1"), ("0", "0"), ("1e3", "1000")]
+)
+def test_an_amount_is_a_number_or_a_text_and_one_decimal(tmp_path: Path, written: str, amount: str) -> None:
+    assert run_settings(_config(tmp_path, f"[run]\nmax_usd = {written}\n")).max_usd == amount
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "max_usd = -1",
+        "max_usd = nan",
+        "max_usd = true",
+        "max_usd = 'lots'",
+        "k = 0",
+        "k = 1.5",
+        "slots = 0",
+        "pool = 'bases'",
+        "network = 'hosts:'",
+        "network = 'internet'",
+        "sandbox = ''",
+        "modes = 'parallel'",
+        "max_rollout = 3",
+    ],
+)
+def test_a_wrong_value_names_the_line(tmp_path: Path, line: str) -> None:
+    with pytest.raises(ConfigError, match=r"harness2\.toml:2: ") as caught:
+        run_settings(_config(tmp_path, f"[run]\n{line}\n"))
+    assert caught.value.remedy
+
+
+def test_every_role_is_bound_and_gives_its_channel(tmp_path: Path) -> None:
+    text = "[roles.executor]\nmodel = 'm'\nsteps = 4\n[roles.executor.options]\ntemperature = '0'\n"
+    roles = role_settings(_config(tmp_path, text))
+    assert (roles["executor"].channel.model, roles["executor"].channel.steps) == ("m", 4)
+    assert dict(roles["executor"].channel.options) == {"temperature": "0"}
+    assert roles["judge"] == RoleSettings()
+
+
+def test_a_role_that_does_not_exist_is_an_error_with_near_names(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=r"harness2\.toml:2") as caught:
+        role_settings(_config(tmp_path, "[roles.exectuor]\nmodel = 'm'\n"))
+    assert "'executor'" in caught.value.remedy
+
+
+def test_the_library_shows_twenty_whole_harnesses_unless_said_otherwise(tmp_path: Path) -> None:
+    assert library_settings(_config(tmp_path, "")).max_harnesses == 20
