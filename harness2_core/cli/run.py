@@ -57,8 +57,8 @@ def tell_result(result: SweepResult) -> None:
     counts: dict[str, int] = {}
     for status in result.statuses.values():
         counts[status] = counts.get(status, 0) + 1
-    done = ", ".join(f"{count} {status}" for status, count in sorted(counts.items())) or "no task ended now"
-    before = f"; {len(result.skipped)} finished before" if result.skipped else ""
+    done = ", ".join(f"{count} {status}" for status, count in sorted(counts.items())) or "no task has ended"
+    before = f" ({len(result.skipped)} of them before)" if result.skipped else ""
     say(f"{result.namespace}: {done}{before}")
     for task, status in result.statuses.items():
         if status != "ok":

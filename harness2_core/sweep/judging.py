@@ -14,7 +14,7 @@ from harness2_core.api.runtime import Engine
 from harness2_core.model.canonical import Digest
 from harness2_core.model.channel import Channel
 from harness2_core.model.frozen import FrozenMap, texts
-from harness2_core.model.records import Grade, RollRecord, Summary
+from harness2_core.model.records import Grade, ModeRecord, RollRecord, Summary
 from harness2_core.model.requests import GradeRequest, Request, request_digest
 from harness2_core.work.material import grader_manifest
 from harness2_core.work.worker import perform
@@ -115,11 +115,19 @@ def _rows(study: Study, summary: Summary, which: str) -> Iterator[Row]:
     if which in (BASES, ALL):
         yield from (row("", roll, False) for roll in summary.bases)
     for mode, record in summary.modes.items():
-        chosen = record.selection.chosen if record.selection is not None and record.selection.ok else ""
+        chosen = _delivered_by(record)
         for roll in (*summary.bases, *record.rolls):
             picked = roll.label == chosen
             if picked or (which == ALL and roll in record.rolls):
                 yield row(mode, roll, picked)
+
+
+def _delivered_by(record: ModeRecord) -> str:
+    """The label that stands for what a mode delivered. Where nothing could be chosen, for nobody delivered, its first
+    final stands for that nothing, which is graded zero: a mode is not flattered by its failures."""
+    if record.selection is None:
+        return ""
+    return record.selection.chosen or next(iter(record.selection.dropped), "")
 
 
 def _key(row: Row) -> Key:

@@ -36,7 +36,7 @@ class Paid:
 
 @frozen
 class SweepResult:
-    """`statuses` holds each task of this invocation that ended: `ok`, `partial`, `base-failed`."""
+    """`statuses` holds each chosen task that has ended, now or before: `ok`, `partial`, `base-failed`."""
 
     namespace: str
     statuses: FrozenMap[str] = field(converter=texts)

@@ -1,6 +1,6 @@
-"""`run_sweep`: the way in. Sets up a study, lays out the graph, runs it, and says what came of it.
+"""`run_sweep` and `judge_sweep`: the ways in. They set up a study, run its graph, and say what came of it.
 
-No signal handlers, no global state: it runs in a notebook's thread, and twice in one process. Signals are the command
+No signal handlers, no global state: they run in a notebook's thread, and twice in one process. Signals are the command
 line's matter; it asks through `Stop`.
 """
 
@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from attrs import evolve, field, frozen
+from attrs import evolve, frozen
 
 from harness2_core.api.runtime import Engine
 from harness2_core.model.canonical import Digest
-from harness2_core.model.records import Summary
+from harness2_core.model.frozen import strings
 from harness2_core.model.requests import Request
 from harness2_core.plugins import facade
 from harness2_core.plugins.config import Config
@@ -26,15 +26,16 @@ from . import readable
 from .bodies import body
 from .budget import Budget, Caps
 from .closing import summary_of
+from .course import Course, course_of
 from .events import Events, Listener, utc_now
 from .files import write_whole
-from .graph import Key, Work, graph
+from .graph import Key, graph
 from .judges import bench_of
 from .judging import Judged, judge_rows
 from .ledger import Ledger
 from .outcomes import Result
 from .prepare import Prepare
-from .reopening import attempts_for, is_finished, unfinished_modes
+from .reopening import attempts_for
 from .result import SweepResult
 from .scheduler import Outcome, Scheduler
 from .setup import study_of
@@ -45,42 +46,17 @@ from .study import Study
 
 @frozen
 class Again:
-    """What of the finished work this invocation takes up again: `partial`, `dead`, or names of tasks."""
+    """What of the finished work an invocation takes up again: `partial`, `dead`, or names of tasks.
+
+    `no_cache` draws open tasks anew, serving nothing from former attempts; finished ones stay finished.
+    """
 
     retry: tuple[str, ...] = ()
     no_cache: bool = False
-    """Draw everything anew, serving nothing from former attempts; finished tasks stay finished."""
 
 
-def _unheard(text: str) -> None:
-    """Remarks go nowhere when nobody asked for them; the result has them too."""
-
-
-def judge_sweep(
-    config: Config,
-    which: str,
-    *,
-    registry: Registry | None = None,
-    listeners: Sequence[Listener] = (),
-    stop: Stop | None = None,
-    notice: Callable[[str], None] = _unheard,
-) -> Judged:
-    """Grades what has no complete grade yet of an experiment: `finals` (the picks), `bases` too, or `all` rollouts."""
-    registry = registry or Registry.installed()
-    study = study_of(config, registry, dry=True)
-    bench = bench_of(config, registry, study)
-    engine = _engine(study, config, registry)
-    named = [("of the caller", listener) for listener in listeners]
-    try:
-        with Events(None, named, notice) as events:
-            return judge_rows(study, bench, which, engine, stop or Stop(), events)
-    finally:
-        engine.close()
-
-
-def _engine(study: Study, config: Config, registry: Registry) -> Engine:
-    name = study.names["engine"]
-    return facade.engine(registry, name, settings_of(registry, config, "engine", name))
+def unheard(text: str) -> None:
+    """The default of `notice`: remarks go nowhere; the result has the lasting ones too."""
 
 
 def run_sweep(
@@ -91,7 +67,7 @@ def run_sweep(
     listeners: Sequence[Listener] = (),
     stop: Stop | None = None,
     engine: Engine | None = None,
-    notice: Callable[[str], None] = _unheard,
+    notice: Callable[[str], None] = unheard,
 ) -> SweepResult:
     """Runs, or goes on with, the experiment that `config` describes, and returns what this invocation came to.
 
@@ -117,27 +93,30 @@ def run_sweep(
         made.close()
 
 
-@frozen
-class _Course:
-    """What one invocation sets out to do."""
+def judge_sweep(
+    config: Config,
+    which: str,
+    *,
+    registry: Registry | None = None,
+    listeners: Sequence[Listener] = (),
+    stop: Stop | None = None,
+    notice: Callable[[str], None] = unheard,
+) -> Judged:
+    """Grades what has no complete grade yet of an experiment: `finals` (the picks), `bases` too, or `all` rollouts."""
+    registry = registry or Registry.installed()
+    study = study_of(config, registry, dry=True)
+    bench = bench_of(config, registry, study)
+    engine = _engine(study, config, registry)
+    try:
+        with Events(None, [("of the caller", listener) for listener in listeners], notice) as events:
+            return judge_rows(study, bench, which, engine, stop or Stop(), events)
+    finally:
+        engine.close()
 
-    skipped: tuple[str, ...]
-    work: tuple[tuple[Work, ...], ...]
-    tasks: tuple[str, ...] = field(default=())
 
-
-def _course(study: Study) -> _Course:
-    skipped, work = [], []
-    for domain, tasks in study.chosen.items():
-        open_tasks = []
-        for task in tasks:
-            if is_finished(study, task):
-                skipped.append(task)
-                continue
-            plans = {mode: study.modes[mode].plan for mode in unfinished_modes(study, task)}
-            open_tasks.append(Work(task, domain, plans))
-        work.append(tuple(open_tasks))
-    return _Course(tuple(skipped), tuple(work), tuple(item.task for items in work for item in items))
+def _engine(study: Study, config: Config, registry: Registry) -> Engine:
+    name = study.names["engine"]
+    return facade.engine(registry, name, settings_of(registry, config, "engine", name))
 
 
 def _budget(config: Config, study: Study, engine: Engine) -> Budget:
@@ -154,53 +133,58 @@ def _admission(study: Study, budget: Budget) -> Callable[[str, str], str]:
 def _swept(
     study: Study, engine: Engine, events: Events, stop: Stop, budget: Budget, notice: Callable[[str], None]
 ) -> SweepResult:
-    began = utc_now()
-    course = _course(study)
+    began, course = utc_now(), course_of(study)
     started: dict[Digest, Request] = {}
     prepare: Prepare[Result] = Prepare(study, body, budget.may_start, started)
-    nodes = graph(course.work, study.lookahead)
     events.tell("sweep-started", facts={"namespace": str(study.home), "tasks": str(len(course.tasks))})
-    rewritten = sum(readable.write_summary(study.runs, study.home, summary_of(study, task)) for task in course.skipped)
+    rewritten = _write_summaries(study, course.finished)
     if rewritten:
         notice(f"{rewritten} readable copies were missing or different and have been rewritten from the store")
 
     def notify(what: str, key: Key, digest: Digest, fact: str) -> None:
         events.tell(what, key, digest, {"fact": fact} if fact else None)
 
+    nodes = graph(course.work, study.lookahead)
     outcome = Scheduler(nodes, prepare, engine, perform, study.limits, stop, notify).run()
-    result = _result(study, course, outcome, started, stop, began)
+    left = tuple(task for task in course.tasks if Key("finish", task) not in outcome.results)
+    _write_summaries(study, left)  # what their finished modes came to can be read all the same
+    result = _result(study, course, outcome, left, started, stop, began)
     events.tell("sweep-ended", facts={"exit": str(result.exit_code)})
-    if not result.paid.nothing or result.statuses:
+    if course.tasks:
         write_whole(_sweep_path(study, began), readable.pretty(result))
     return result
 
 
+def _write_summaries(study: Study, tasks: Sequence[str]) -> int:
+    return sum(readable.write_summary(study.runs, study.home, summary_of(study, task)) for task in tasks)
+
+
 def _result(
     study: Study,
-    course: _Course,
+    course: Course,
     outcome: Outcome[Result],
+    left: tuple[str, ...],
     started: dict[Digest, Request],
     stop: Stop,
     began: str,
 ) -> SweepResult:
-    summaries = {key.task: made for key, made in outcome.results.items() if isinstance(made, Summary)}
-    left = tuple(task for task in course.tasks if task not in summaries)
+    ended = [*course.finished, *(task for task in course.tasks if task not in left)]
     return SweepResult(
         namespace=str(study.home),
-        statuses={task: summary.status for task, summary in summaries.items()},
-        skipped=course.skipped,
+        statuses={task: summary_of(study, task).status for task in ended},
+        skipped=course.finished,
         left=left,
         paid=paid_for(study.archive, started),
         held={str(key): why for key, why in outcome.held.items()},
         stopped=outcome.stopped or "; ".join(outcome.barred),
         signal=stop.signal,
         interrupted=stop.level > 0 and bool(left),
-        notes=study.notes,
+        notes=strings(study.notes),
         began_at=began,
         ended_at=utc_now(),
     )
 
 
 def _sweep_path(study: Study, began: str) -> Path:
-    stamp = "".join(c for c in began if c.isalnum())
+    stamp = "".join(character for character in began if character.isalnum())
     return study.runs / "adapt" / "_sweeps" / f"{study.home}-{stamp}.json"
