@@ -1,0 +1,314 @@
+from __future__ import annotations
+
+import re
+from itertools import product
+
+import pytest
+from attrs import evolve
+
+from harness2_core.method.missions import core_templates, mission, overridden, stage_correction, words_of
+from harness2_core.model.bench import BenchWords
+from harness2_core.model.errors import ConfigError
+from harness2_core.model.frozen import FrozenMap
+from harness2_core.model.manifest import Manifest
+from harness2_core.model.plan import Stage
+from harness2_core.model.strategy import Ballot, Choice
+from harness2_core.model.surface import COMPONENTS, Allowed, Surface
+from harness2_core.model.templates import Templates
+
+FULL = BenchWords(
+    work="Reconcile ledgers into a report.",
+    domain_word="trade",
+    deliverable_word="report",
+    inv_levers="INV-LEVERS",
+    dom_levers="DOM-LEVERS",
+    yardstick="YARDSTICK",
+    domain_guidance="GUIDANCE",
+    selection_checks="CHECKS",
+    selection_lead="LEAD",
+)
+BARE = BenchWords(work="Reconcile ledgers into a report.", inv_levers="  \n", yardstick=" ")
+RICH = Surface(
+    "rich",
+    ("prompt.md", "guard.md"),
+    8_000,
+    (
+        Allowed("skill", "skills/<name>/SKILL.md", "how to do one thing", "on demand"),
+        Allowed("sub-agent", "sub_agents/<name>/AGENT.md"),
+        Allowed("script", "scripts/<script>.py"),
+        Allowed("hooks", "hooks.json"),
+        Allowed("plugin", "plugin/<name>.ts"),
+    ),
+    required=("prompt.md",),
+    trigger_file="guard.md",
+    hook_events=("PreToolUse", "Stop"),
+    plain_always_on=True,
+    reserved_scripts=("read_doc.py",),
+)
+PROGRAM = Surface("program", (), 0, (Allowed("program", "scripts/<script>.py"),), required=("scripts/solve.py",))
+LISTING = ("`context/task.md`: the task", "`context/harness/`: the harness that you edit (3 files)")
+LISTED = {"context/task.md", "context/harness/"}
+BANNED = re.compile(
+    r"benchmark|evaluat|grader|grading|graded|rubric|\bscor(e|es|ed|ing)\b|budget|\busd\b|dollar|\bprice|\bmoney|\btokens\b"
+    r"|reward|leaderboard|\bjudge['’]?s\b",
+    re.IGNORECASE,
+)
+
+
+def bases(k: int) -> tuple[str, ...]:
+    return tuple(f"base{i}" for i in range(1, k + 1))
+
+
+def parallel(k: int) -> list[Stage]:
+    edits = [Stage(f"{t}{i}", t, "base", bases(k), index=i, of=k) for i in range(1, k + 1) for t in ("inv", "dom")]
+    pool = tuple(stage.label for stage in edits)
+    return [*edits, *(Stage(f"agg{i}", "agg", "base", bases(k), pool, pool, index=i, of=k) for i in range(1, k + 1))]
+
+
+def sequential(k: int) -> list[Stage]:
+    stages: list[Stage] = []
+    for t in range(1, k + 1):
+        past = tuple(stage.label for stage in stages)
+        start = f"c{t - 1}" if t > 1 else "base"
+        stages += [Stage(f"{x}{t}", x, start, bases(k), past, past, round=t, rounds=k) for x in ("inv", "dom")]
+        seen = (*past, f"inv{t}", f"dom{t}")
+        template = "compose" if k > 1 else "agg"
+        stages.append(Stage(f"c{t}", template, start, bases(k), seen, seen, round=t, rounds=k))
+    return stages
+
+
+def told(stage: Stage, words: BenchWords = FULL, surface: Surface = RICH) -> str:
+    return mission(stage, LISTING, words, surface, core_templates())
+
+
+def selecting(words: BenchWords) -> str:
+    return Ballot({"A": {}, "B": {}}, Manifest(), words_of(words), 1, core_templates()).mission()
+
+
+def reflecting(words: BenchWords, why: str = "B has no total") -> str:
+    return core_templates().render(
+        "reflect", words=words_of(words), adopted="agg1", choice=Choice("A", why), listing=LISTING
+    )
+
+
+CASES = [
+    (f"{mode.__name__}{k}-{stage.label}-{'full' if words is FULL else 'bare'}-{surface.name}", stage, words, surface)
+    for mode, k, words, surface in product((parallel, sequential), range(1, 5), (FULL, BARE), (RICH, PROGRAM))
+    for stage in [*mode(k), evolve(mode(k)[0], template="keep")]
+]
+
+
+@pytest.mark.parametrize("k", range(1, 5))
+def test_no_mission_speaks_of_measuring_or_of_what_is_left_to_spend(k: int) -> None:
+    texts = [told(stage, words, surface) for _, stage, words, surface in CASES if len(stage.rollouts) == k]
+    texts += [selecting(FULL), selecting(BARE), reflecting(FULL), reflecting(BARE, "")]
+    assert [found.group() for text in texts if (found := BANNED.search(text))] == []
+
+
+def test_no_mission_names_a_path_that_is_not_in_its_listing() -> None:
+    texts = [told(stage, words, surface) for _, stage, words, surface in CASES]
+    texts += [reflecting(FULL), reflecting(BARE)]
+    named = {path for text in texts for path in re.findall(r"context/[\w./<>*\-]+", text)}
+    assert named <= LISTED
+    assert re.findall(r"context/[\w./<>*\-]+", selecting(FULL)) == []  # its evidence is empty
+
+
+def test_every_mission_is_tidy() -> None:
+    """No run of blank lines, no blank heading, no template tag, no trailing blanks in what blank words left."""
+    for name, stage, words, surface in CASES:
+        text = told(stage, words, surface)
+        assert "\n\n\n" not in text, name
+        assert not re.search(r"^#+ .*\n+(?=#)", text.replace("\n## ", "\n@@ "), re.MULTILINE), name
+        assert "{%" not in text.replace("`%`", ""), name
+        assert not re.search(r"[ \t]+$", text, re.MULTILINE), name
+        assert "None" not in text, name
+
+
+@pytest.mark.parametrize("template", ["inv", "dom", "agg", "compose"])
+def test_keeping_is_explained_as_a_valid_answer_on_a_line_of_its_own(template: str) -> None:
+    text = told(evolve(sequential(2)[5], template=template))
+    assert text.splitlines().count("KEEP_BASE") == 1
+    assert "Keeping is a valid answer" in text
+
+
+def test_the_null_control_asks_to_keep_and_to_read_nothing() -> None:
+    text = told(evolve(parallel(2)[0], template="keep"))
+    assert "KEEP_BASE" in text.splitlines()
+    assert len(text) < 400
+
+
+@pytest.mark.parametrize("k", range(1, 5))
+def test_independence_is_claimed_only_where_it_is_true(k: int) -> None:
+    assert all(("drawn independently" in told(stage)) == (k > 1) for stage in parallel(k))
+    assert not any("independently" in told(stage) for stage in sequential(k))
+
+
+def test_at_k_1_both_modes_are_told_the_same() -> None:
+    assert [told(stage) for stage in parallel(1)] == [told(stage) for stage in sequential(1)]
+
+
+def test_at_k_1_nothing_is_counted_against_one() -> None:
+    for stage in (*parallel(1), *sequential(1)):
+        text = told(stage)
+        assert not re.search(r"\b1 of 1\b|1/1|\b1 base rollouts\b|round 1 of 1|all of them", text)
+    assert "There is 1 base rollout under" in told(parallel(1)[-1])
+
+
+@pytest.mark.parametrize("k", range(2, 5))
+def test_editors_of_both_modes_are_told_the_same_but_for_their_place(k: int) -> None:
+    for one, other in zip(parallel(k)[:2], sequential(k)[:2], strict=True):
+        here, there = (told(stage).splitlines() for stage in (one, other))
+        assert [line for line in here if line not in there] == [
+            f"You write candidate 1 of {k} for this part, each drawn independently from the same evidence."
+        ]
+        assert [line for line in there if line not in here] == [
+            f"This is round 1 of {k}: what you edit is the unmodified harness."
+        ]
+
+
+@pytest.mark.parametrize("k", range(2, 5))
+def test_compositions_of_both_modes_get_the_same_rules(k: int) -> None:
+    """Yardstick, weighing, scope, evidence, surface and the form of the notes: all sections but role and options."""
+
+    def sections(text: str) -> dict[str, str]:
+        parts = re.split(r"^# (.*)$", text, flags=re.MULTILINE)
+        return dict(zip(parts[1::2], parts[2::2], strict=True))
+
+    here, there = sections(told(parallel(k)[-1])), sections(told(sequential(k)[2]))
+    assert list(here) == list(there)
+    assert {"How to weigh it", "What good work looks like", "How to answer"} <= set(here)
+    unlike = {name for name in here if here[name] != there[name]}
+    assert unlike == {"What you have", "What to do"}  # they differ in numbers and in what may be chosen
+
+
+def test_a_round_says_where_it_stands() -> None:
+    stages = sequential(3)
+    assert "checkpoint\n1 of 3" in told(stages[2])
+    assert "the next round edits it" in told(stages[2])
+    assert "You are the last to write" in told(stages[8])
+    assert "The newest candidates (inv3, dom3) edited it" in told(stages[8])
+    assert "round 2 of 3: what you edit is the checkpoint" in told(stages[3])
+
+
+def test_workspace_facts_and_domain_procedure_each_have_their_place() -> None:
+    for stage in (*parallel(2), *sequential(2)):
+        text = told(stage)
+        assert text.count("*Verified facts of this workspace*") == 1
+        assert "`This workspace only`" in text
+        assert not re.search(r"(never|no|not) (write|store|record)?\s*(matter )?facts", text, re.IGNORECASE)
+
+
+def test_words_of_the_benchmark_are_where_they_belong() -> None:
+    inv, dom = told(parallel(1)[0]), told(parallel(1)[1])
+    for text in (inv, dom, told(parallel(1)[2]), told(sequential(2)[2])):
+        assert "Reconcile ledgers" in text
+        assert "GUIDANCE" in text
+        assert "YARDSTICK" in text
+    assert ("INV-LEVERS" in inv, "DOM-LEVERS" in inv) == (True, False)
+    assert ("INV-LEVERS" in dom, "DOM-LEVERS" in dom) == (False, True)
+    assert "CHECKS" in selecting(FULL)
+
+
+def test_blank_words_leave_no_heading() -> None:
+    text = told(parallel(1)[0], BARE)
+    assert "What good work looks like" not in text
+    assert "What is particular" not in text
+
+
+@pytest.mark.parametrize("lead", ["", "LEAD"])
+@pytest.mark.parametrize("conformance", ["full", "value_only"])
+def test_criteria_are_numbered_without_a_gap(lead: str, conformance: str) -> None:
+    text = selecting(evolve(FULL, selection_lead=lead, selection_conformance=conformance))
+    numbers = [int(number) for number in re.findall(r"^(\d+)\. ", text, re.MULTILINE)]
+    assert numbers == list(range(1, 7 + bool(lead) + (conformance == "full")))
+    assert ("Conformance:" in text) == (conformance == "full")
+
+
+def test_a_surface_is_told_as_it_is() -> None:
+    text = told(parallel(1)[0])
+    for part in (
+        "| `skills/<name>/SKILL.md` | how to do one thing | on demand |",
+        "| `prompt.md` | text that is always in context | always |",
+        "More than 8,000 characters in all always-on files",
+        "`prompt.md` missing or blank",
+        'load the skill `<name>`" in `guard.md`',
+        "PreToolUse, Stop",
+        "itself supplies read_doc.py",
+        "a template engine renders it",
+    ):
+        assert part in text
+
+
+def test_what_a_surface_lacks_is_not_spoken_of() -> None:
+    text = told(parallel(1)[0], surface=PROGRAM)
+    for word in ("skill`", "A skill", "a skill,", "sub-agent", "hook", "plugin that", "always-on"):
+        assert word not in text
+    assert "sub_agents" not in told(parallel(1)[0], surface=evolve(RICH, sub_agents=False))
+
+
+@pytest.mark.parametrize("component", COMPONENTS)
+def test_every_component_has_words(component: str) -> None:
+    surface = Surface("one", ("notes.md",), 100, (Allowed(component, f"x/<name>.{component}"),))
+    assert f"`x/<name>.{component}`" in told(parallel(1)[0], surface=surface)
+
+
+def test_every_text_has_a_version() -> None:
+    templates = core_templates()
+    assert {name: templates.version(name) for name in templates.texts if not templates.version(name)} == {}
+    assert all(text.startswith("{# version: ") for text in templates.texts.values())
+
+
+def test_an_unknown_word_in_a_text_is_an_error() -> None:
+    templates = overridden(core_templates(), {"inv.md.jinja": "{{ words.work }} {{ words.hurry }}"})
+    with pytest.raises(ConfigError, match=r"template 'inv' line 1.*hurry"):
+        mission(parallel(1)[0], LISTING, FULL, RICH, templates)
+
+
+def test_a_persons_text_takes_the_place_of_ours_in_every_mission_that_includes_it() -> None:
+    templates = overridden(core_templates(), {"_yardstick.md.jinja": "OURS\n"})
+    assert "OURS" in mission(parallel(1)[0], LISTING, FULL, RICH, templates)
+    assert "OURS" in mission(sequential(2)[2], LISTING, FULL, RICH, templates)
+    assert templates.digest != core_templates().digest
+
+
+@pytest.mark.parametrize("name", ["yardstik.md.jinja", "_yardstik.md.jinja", "inv.txt", "inv"])
+def test_a_file_that_replaces_no_text_is_an_error_that_names_the_way_out(name: str) -> None:
+    with pytest.raises(ConfigError, match=r"replaces no mission text") as error:
+        overridden(core_templates(), {name: "x"})
+    assert "md.jinja" in str(error.value)
+
+
+def test_a_modes_own_template_gets_the_same_values() -> None:
+    own = core_templates().with_texts(FrozenMap({"mine": "{{ stage.label }} {{ words.work }}\n{% include '_data' %}"}))
+    text = mission(evolve(parallel(1)[0], template="mine"), LISTING, FULL, RICH, own)
+    assert text.startswith("inv1 Reconcile ledgers")
+
+
+def test_an_unknown_template_is_an_error() -> None:
+    with pytest.raises(ConfigError, match="no template named 'inv'"):
+        mission(parallel(1)[0], LISTING, FULL, RICH, Templates({"other": "x"}))
+
+
+def test_a_correction_repeats_the_mission_and_names_every_problem() -> None:
+    text = stage_correction(
+        "MISSION\n", ("a.md: too long", "b.py: does not compile\nat line 2"), ("ignored '.DS_Store'",)
+    )
+    assert text.startswith(
+        "MISSION\n\n# Your edit could not be accepted\n\n- a.md: too long\n- b.py: does not compile\n  at"
+    )
+    assert "- ignored '.DS_Store'" in text
+    assert "`context/harness/` holds the files as you left them" in text
+
+
+def test_a_correction_without_repairs_speaks_of_none() -> None:
+    assert "Of itself" not in stage_correction("MISSION", ("a",))
+
+
+def test_the_reason_of_a_pick_reaches_the_reflection_and_a_missing_one_leaves_no_block() -> None:
+    assert "<reason>\nB has no total\n</reason>" in reflecting(FULL)
+    assert "<reason>" not in reflecting(FULL, "")
+
+
+def test_nothing_in_a_value_is_rendered() -> None:
+    text = told(parallel(1)[0], evolve(FULL, work="Sum {{ stage.label }} {% raw %}"))
+    assert "Sum {{ stage.label }} {% raw %}" in text
