@@ -63,7 +63,7 @@ def show(
     found = _one(catalog, name)
     about = _row(catalog, found)
     settings: list[Row] = []
-    if about["state"] == "ok" and found.kind in KINDS and found.kind != "listener":
+    if about["state"] in ("ok", "clash") and found.kind in KINDS and found.kind != "listener":
         registry = Registry(catalog)
         provider = registry.provider(found.kind, found.qualified)
         about |= {"summary": provider.summary, "factory": provider.factory, "settings class": provider.settings}
