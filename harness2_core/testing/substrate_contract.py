@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from harness2_core.api import (
@@ -31,7 +31,6 @@ from harness2_core.api import (
 PLACE = Place("/workspace", "/home/agent", "/workspace/output")
 CANARY = "canary-of-the-host-7f3a"
 KEY = "canary-key-of-one-run-c2d1"
-_fixtures = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 class SubstrateContract:
@@ -94,29 +93,31 @@ class SubstrateContract:
     def test_what_it_reads_is_absolute(self, substrate: Substrate, tree: HarnessTree) -> None:
         assert all(path.is_absolute() for path in _installed(substrate, tree).reads)
 
-    @_fixtures
-    @given(data=st.data())
-    def test_streams_may_be_cut_anywhere(
-        self, substrate: Substrate, streams: Sequence[bytes], data: st.DataObject
-    ) -> None:
-        whole = data.draw(st.sampled_from(list(streams)))
-        cut = data.draw(st.integers(0, len(whole)))
-        _parsed(substrate, [whole[:cut]], [whole[cut:]], _exit(None, 9))
+    def test_streams_may_be_cut_anywhere(self, substrate: Substrate, streams: Sequence[bytes]) -> None:
+        @given(st.data())
+        def holds(data: st.DataObject) -> None:
+            whole = data.draw(st.sampled_from(list(streams)))
+            cut = data.draw(st.integers(0, len(whole)))
+            _parsed(substrate, [whole[:cut]], [whole[cut:]], _exit(None, 9))
 
-    @_fixtures
-    @given(stdout=st.lists(st.binary()), stderr=st.lists(st.binary()))
-    def test_any_bytes_are_read(self, substrate: Substrate, stdout: list[bytes], stderr: list[bytes]) -> None:
-        _parsed(substrate, stdout, stderr, _exit(0))
+        holds()
 
-    @_fixtures
-    @given(data=st.data())
-    def test_the_size_of_chunks_means_nothing(
-        self, substrate: Substrate, streams: Sequence[bytes], data: st.DataObject
-    ) -> None:
-        whole = data.draw(st.sampled_from(list(streams)))
-        size = data.draw(st.integers(1, max(1, len(whole))))
-        chunks = [whole[start : start + size] for start in range(0, len(whole), size)]
-        assert _parsed(substrate, chunks, [], _exit(0)) == _parsed(substrate, [whole], [], _exit(0))
+    def test_any_bytes_are_read(self, substrate: Substrate) -> None:
+        @given(st.lists(st.binary()), st.lists(st.binary()))
+        def holds(stdout: list[bytes], stderr: list[bytes]) -> None:
+            _parsed(substrate, stdout, stderr, _exit(0))
+
+        holds()
+
+    def test_the_size_of_chunks_means_nothing(self, substrate: Substrate, streams: Sequence[bytes]) -> None:
+        @given(st.data())
+        def holds(data: st.DataObject) -> None:
+            whole = data.draw(st.sampled_from(list(streams)))
+            size = data.draw(st.integers(1, max(1, len(whole))))
+            chunks = [whole[start : start + size] for start in range(0, len(whole), size)]
+            assert _parsed(substrate, chunks, [], _exit(0)) == _parsed(substrate, [whole], [], _exit(0))
+
+        holds()
 
     @pytest.mark.parametrize(
         "exit",

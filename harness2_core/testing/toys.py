@@ -101,9 +101,7 @@ def _texts(items: Mapping[str, str]) -> FrozenMap[str]:
 class Behaviour:
     """What the toy agent does: files below `output/`, what it prints, how it ends, after how many seconds."""
 
-    files: FrozenMap[str] = field(
-        converter=_texts, factory=lambda: FrozenMap({"answer.txt": "base\n"})
-    )
+    files: FrozenMap[str] = field(converter=_texts, factory=lambda: FrozenMap({"answer.txt": "base\n"}))
     says: str = "done\n"
     complains: str = ""
     code: int = 0
@@ -138,6 +136,7 @@ class ToyAgent:
         lines = tree.files.get(PROMPT, "").splitlines()
         does = next((self._table[line] for line in reversed(lines) if line in self._table), self._usual)
         told = {
+            "prompt": prompt,
             "output": place.output,
             "files": dict(does.files),
             "says": does.says,
