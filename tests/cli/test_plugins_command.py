@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from harness2_core.cli.main import run
+from harness2_core.plugins.discovery import scan
 from harness2_core.plugins.off_switches import read_list
 
 SETTINGS = '''
@@ -235,9 +236,7 @@ def test_switching_off_what_is_not_there_names_the_nearest(
 @pytest.fixture
 def only_mine(monkeypatch: pytest.MonkeyPatch, distributions: Any) -> None:
     """The doctor examines what a test made, not what else this environment has."""
-    from harness2_core.plugins import registry
-
-    monkeypatch.setattr(registry, "scan", lambda path=None, scan=registry.scan: scan(distributions.path))
+    monkeypatch.setattr("harness2_core.plugins.registry.scan", lambda path=None: scan(distributions.path))
 
 
 @pytest.mark.process

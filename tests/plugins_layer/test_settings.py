@@ -7,7 +7,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Literal, Optional
+from typing import Any, Literal, Optional
 
 import attrs
 import pytest
@@ -48,7 +48,7 @@ FULL = Many(
     lazy=True,
     flavour="sour",
     tags=("a", "b"),
-    words={"k": "v"},  # type: ignore[arg-type]
+    words={"k": "v"},
     folder=Path("/data/f"),
     book=Path("/data/book"),
     shelves=FrozenMap({"s": Path("/data/s")}),
@@ -152,7 +152,7 @@ def test_fields_tell_their_form_default_and_help() -> None:
 
 
 @pytest.mark.parametrize("hint", [float, list[str], str | int, tuple[int, ...], Mapping[str, int], Literal[1]])
-def test_a_type_that_no_table_can_hold_names_class_and_field(hint: object) -> None:
+def test_a_type_that_no_table_can_hold_names_class_and_field(hint: Any) -> None:
     cls = attrs.make_class("Odd", {"thing": attrs.field(default=None, type=hint)})
     with pytest.raises(PluginError, match=r"Odd\.thing") as caught:
         fields_of(cls)
