@@ -55,6 +55,11 @@ def test_a_draft_that_was_never_closed_does_not_swallow_the_answer() -> None:
     assert choice_in(f"```choice\nA\n\nNo, wait.\n{fenced('B')}\n", IDS).id == "B"
 
 
+def test_a_draft_is_not_closed_by_the_opening_of_the_next_block() -> None:
+    with pytest.raises(Unusable, match="no fenced block"):
+        choice_in("```choice\nA\n```choice\nB", IDS)
+
+
 def test_an_answer_that_breaks_off_leaves_the_last_complete_one() -> None:
     assert choice_in(f"{fenced('B')}\n```choice\nA", IDS).id == "B"
 
