@@ -37,6 +37,8 @@ COMMANDS: Final[dict[str, Built]] = {
     "run": Built("harness2_core.cli.run:run", "Improve the harness on every task, or go on where it stopped."),
     "plan": Built("harness2_core.cli.plan:plan", "Show what `run` would do, and pay nothing."),
     "judge": Built("harness2_core.cli.judge:judge", "Grade what was delivered."),
+    "reselect": Built("harness2_core.cli.reselect:reselect", "Let another selector vote on the stored finals."),
+    "library": Built("harness2_core.cli.library:app", "List, show, export and forget what was adopted."),
     "show": Built("harness2_core.cli.show:show", "Show what became of the tasks, or of one of them."),
     "plugins": Built("harness2_core.cli.plugins:app", "List, show, check and switch off plugins."),
 }

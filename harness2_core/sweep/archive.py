@@ -79,6 +79,10 @@ class Archive:
             return None
         return self._optional("adoption", key, Adoption)
 
+    def forget(self, namespace: Namespace, task: str) -> None:
+        """Hides the library's entry of this task, on a person's wish."""
+        self.store.put("forgotten", _key(namespace, task, 1), b"{}")
+
     def keep(self, namespace: Namespace, task: str, record: object, attempt: int = 1) -> bool:
         """Puts a task's record under its kind; False when one was there, which stays."""
         kinds = {BasesRecord: "bases", ViewRecord: "view", ModeRecord: "mode", Adoption: "adoption"}

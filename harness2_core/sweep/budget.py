@@ -65,17 +65,23 @@ class Budget:
         self._ledger = ledger
         self._now = now
         self._began = now()
+        self._known: dict[str, Need] = {}
+        """Reservations read so far: they never change."""
 
     def admit(self, task: str, mode: str, plan: Plan, attempt: int) -> str:
         """Reserves all of a mode of a task, with the task's bases; the reason when it does not fit, else empty."""
         name = f"{task}/{mode}" + (f".a{attempt}" if attempt > 1 else "")
         base = f"{task}/{BASE}" + (f".a{attempt}" if attempt > 1 else "")
+        if self._caps.none:  # still written: a limit that a later run sets counts this too
+            self._reserve(base, Need(self._k, 0))
+            self._reserve(name, Need(len(plan.rolls), plan.sessions))
+            return ""
         with locked(self._archive.store, f"budget {self._home}"):
             reserved = self._reserved()
             if name in reserved:
                 return ""
             need = Need(len(plan.rolls) + (0 if base in reserved else self._k), plan.sessions)
-            why = "" if self._caps.none else self._does_not_fit(need, list(reserved.values()))
+            why = self._does_not_fit(need, list(reserved.values()))
             if why:
                 return why
             if base not in reserved:
@@ -98,6 +104,7 @@ class Budget:
             return f"--max-sessions {caps.sessions} is used up"
         if caps.usd is not None and spent.usd + _flying(spent) >= Decimal(caps.usd):
             return f"--max-usd {caps.usd} is used up: {spent.usd} USD paid, the rest in flight"
+        self._ledger.begin(wanted.digest, kind)
         return ""
 
     def _does_not_fit(self, need: Need, reserved: list[Need]) -> str:
@@ -119,13 +126,13 @@ class Budget:
     def _reserved(self) -> dict[str, Need]:
         """All reservations of the experiment: they are made with and without limits, so that later ones hold too."""
         store, prefix = self._archive.store, f"{self._home}/"
-        found: dict[str, Need] = {}
         for key, _ in store.scan(KIND):
-            data = store.get(KIND, key) if key.startswith(prefix) else None
+            name = key.removeprefix(prefix)
+            data = store.get(KIND, key) if key.startswith(prefix) and name not in self._known else None
             if data is not None:
                 held = json.loads(data)
-                found[key.removeprefix(prefix)] = Need(held["rollouts"], held["sessions"])
-        return found
+                self._known[name] = Need(held["rollouts"], held["sessions"])
+        return self._known
 
     def _reserve(self, name: str, need: Need) -> None:
         value = canonical({"rollouts": need.rollouts, "sessions": need.sessions})

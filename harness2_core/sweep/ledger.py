@@ -1,15 +1,18 @@
 """The experiment's ledger: what has been begun and paid for it, by any process and any invocation.
 
 Counted from the truth: attempts tell which requests were begun, records and lost attempts tell what they cost. Nothing
-is written, so nothing can disagree.
+is written, so nothing can disagree. What this process begins is known at once; what others begin is looked for now and
+then.
 """
 
 from __future__ import annotations
 
 import json
 import threading
+import time
 from collections.abc import Collection
 from decimal import Decimal
+from typing import Final
 
 from attrs import define, field, frozen
 
@@ -19,6 +22,9 @@ from harness2_core.work import attempts
 
 from .archive import Archive
 from .spending import usage_of
+
+SCAN_SECONDS: Final = 2.0
+"""How long what others begin may go unseen. Reservations are exact: this bounds only the hard stop."""
 
 
 @frozen
@@ -51,11 +57,21 @@ class Ledger:
         self._seen: dict[Digest, _Entry | None] = {}
         """Begun requests; `None` for those of other experiments in the same store."""
         self._lock = threading.Lock()
+        self._scanned = float("-inf")
+
+    def begin(self, request: Digest, kind: str) -> None:
+        """This process is about to start a request: it counts from now on."""
+        with self._lock:
+            if self._seen.get(request) is None:
+                self._seen[request] = _Entry(kind)
 
     def spent(self) -> Spent:
-        """What stands in the store now. Reads only what is new since the last call."""
+        """What is known now."""
         with self._lock:
-            self._refresh()
+            if time.monotonic() - self._scanned >= SCAN_SECONDS:
+                self._find_others()
+                self._scanned = time.monotonic()
+            self._settle()
             entries = [entry for entry in self._seen.values() if entry is not None]
         priced: dict[str, list[Decimal]] = {}
         for entry in entries:
@@ -70,11 +86,13 @@ class Ledger:
             mean_usd={kind: sum(found, Decimal(0)) / len(found) for kind, found in priced.items()},
         )
 
-    def _refresh(self) -> None:
+    def _find_others(self) -> None:
         for key, _ in self._archive.store.scan(attempts.KIND):
             digest = key.partition("/")[0]
             if digest not in self._seen:
                 self._seen[digest] = self._entry(digest)
+
+    def _settle(self) -> None:
         for digest, entry in self._seen.items():
             if entry is None or entry.settled:
                 continue

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator
+
+from attrs import frozen
+
+from harness2_core.api.strategies import Selector
 from harness2_core.method.ballot import Contest, Drawn, ballot, needed
 from harness2_core.method.entries import Final
 from harness2_core.model.canonical import Digest
@@ -9,6 +14,7 @@ from harness2_core.model.errors import StoreError
 from harness2_core.model.namespace import draw
 from harness2_core.model.plan import Plan
 from harness2_core.model.records import RollRecord, SelectionRecord
+from harness2_core.model.requests import Request
 from harness2_core.model.strategy import Choice
 
 from .dialogue import held
@@ -24,44 +30,50 @@ ERROR_CHARS = 400
 ONLY_ONE = "Only one of the finals was left to choose from."
 
 
+@frozen
+class Vote:
+    """A selector, its name, and the label of its sessions."""
+
+    selector: Selector
+    name: str
+    label: str = "select"
+
+
 def select(study: Study, key: Key, results: Results) -> Body[Result | Held]:
-    """A failed selector is marked, and the first in ballot order taken; only an error of the store ends the sweep."""
+    """The selection of a mode that has just been through."""
     plan = study.modes[key.mode].plan
     rolls = rolls_in(results, key.task, key.mode, plan)
-    labels = pool_of(plan, rolls, study.pool)
+    return (yield from picked(study, key.mode, key.task, rolls, Vote(study.selector, study.names["selector"])))
+
+
+def picked(
+    study: Study, mode: str, task: str, rolls: dict[str, RollRecord], vote: Vote
+) -> Generator[tuple[Request, ...], None, SelectionRecord]:
+    """A failed selector is marked, and the first in ballot order taken; only an error of the store ends the sweep."""
+    plan = study.modes[mode].plan
     sessions: list[Digest] = []
-    name = study.names["selector"]
     try:
-        drawn = draw_ballot(study, key.mode, key.task, labels, rolls)
+        drawn = draw_ballot(study, mode, task, pool_of(plan, rolls, study.pool), rolls, vote.label)
         if not drawn.order:
-            return _record(study, plan, drawn, name, error="none of the finals delivered anything to choose from")
+            return _record(plan, drawn, vote, error="none of the finals delivered anything to choose from")
         if drawn.ballot is None:
-            return _record(study, plan, drawn, name, chosen=Choice(drawn.order[0], ONLY_ONE), trivial=True)
+            return _record(plan, drawn, vote, chosen=Choice(drawn.order[0], ONLY_ONE), trivial=True)
     except StoreError:
         raise
     except Exception as error:
-        return SelectionRecord(name, ok=False, error=_short(error))
+        return SelectionRecord(vote.name, ok=False, error=_short(error))
     try:
         rollouts = [study.archive.rollout(roll.rollout) for roll in rolls.values()]
-        choice = yield from held(
-            study,
-            key.mode,
-            key.task,
-            "select",
-            "selector",
-            "select",
-            study.selector.select(drawn.ballot),
-            rollouts,
-            sessions,
-        )
+        asking = vote.selector.select(drawn.ballot)
+        choice = yield from held(study, mode, task, vote.label, "selector", "select", asking, rollouts, sessions)
         if choice.id not in drawn.ids:
             raise ValueError(f"the selector chose {choice.id!r}, which is not on the ballot")
     except StoreError:
         raise
     except Exception as error:
         first = Choice(drawn.order[0])
-        return _record(study, plan, drawn, name, chosen=first, fallback=True, error=_short(error), sessions=sessions)
-    return _record(study, plan, drawn, name, chosen=choice, sessions=sessions)
+        return _record(plan, drawn, vote, chosen=first, fallback=True, error=_short(error), sessions=sessions)
+    return _record(plan, drawn, vote, chosen=choice, sessions=sessions)
 
 
 def pool_of(plan: Plan, rolls: dict[str, RollRecord], pool: str) -> tuple[str, ...]:
@@ -73,7 +85,9 @@ def pool_of(plan: Plan, rolls: dict[str, RollRecord], pool: str) -> tuple[str, .
     return labels
 
 
-def draw_ballot(study: Study, mode: str, task: str, labels: tuple[str, ...], rolls: dict[str, RollRecord]) -> Drawn:
+def draw_ballot(
+    study: Study, mode: str, task: str, labels: tuple[str, ...], rolls: dict[str, RollRecord], label: str
+) -> Drawn:
     """The ballot of these rolls; its new blobs are in the store."""
     archive = study.archive
     finals = tuple(
@@ -86,7 +100,7 @@ def draw_ballot(study: Study, mode: str, task: str, labels: tuple[str, ...], rol
         spec=study.spec,
         words=words_for(study, task),
         templates=study.templates,
-        draw=draw(study.namespace(mode), task, "select"),
+        draw=draw(study.namespace(mode), task, label),
     )
     drawn = ballot(contest, {digest: archive.text(digest) for digest in needed(contest)})
     archive.put_new(drawn.new)
@@ -94,10 +108,9 @@ def draw_ballot(study: Study, mode: str, task: str, labels: tuple[str, ...], rol
 
 
 def _record(
-    study: Study,
     plan: Plan,
     drawn: Drawn,
-    selector: str,
+    vote: Vote,
     *,
     chosen: Choice | None = None,
     trivial: bool = False,
@@ -107,7 +120,7 @@ def _record(
 ) -> SelectionRecord:
     label = drawn.ids[chosen.id] if chosen is not None else ""
     return SelectionRecord(
-        selector,
+        vote.name,
         ok=chosen is not None,
         chosen=label,
         chosen_id=chosen.id if chosen is not None else "",

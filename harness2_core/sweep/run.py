@@ -1,4 +1,4 @@
-"""`run_sweep` and `judge_sweep`: the ways in. They set up a study, run its graph, and say what came of it.
+"""`run_sweep`, `judge_sweep`, `reselect_sweep`: the ways in. They set up a study, run its graph, and say what came of it.
 
 No signal handlers, no global state: they run in a notebook's thread, and twice in one process. Signals are the command
 line's matter; it asks through `Stop`.
@@ -23,6 +23,7 @@ from harness2_core.plugins.run_settings import run_settings
 from harness2_core.work.worker import perform
 
 from . import readable
+from .binding import identified
 from .bodies import body
 from .budget import Budget, Caps
 from .closing import summary_of
@@ -34,8 +35,10 @@ from .judges import bench_of
 from .judging import Judged, judge_rows
 from .ledger import Ledger
 from .outcomes import Result
+from .picking import Vote
 from .prepare import Prepare
 from .reopening import attempts_for
+from .reselecting import Reselected, reselect, vote_of
 from .result import SweepResult
 from .scheduler import Outcome, Scheduler
 from .setup import study_of
@@ -110,6 +113,28 @@ def judge_sweep(
     try:
         with Events(None, [("of the caller", listener) for listener in listeners], notice) as events:
             return judge_rows(study, bench, which, engine, stop or Stop(), events)
+    finally:
+        engine.close()
+
+
+def reselect_sweep(
+    config: Config,
+    selector: str,
+    *,
+    registry: Registry | None = None,
+    listeners: Sequence[Listener] = (),
+    stop: Stop | None = None,
+    notice: Callable[[str], None] = unheard,
+) -> Reselected:
+    """Lets another selector vote on the stored finals of an experiment. Adopts nothing, reopens nothing."""
+    registry = registry or Registry.installed()
+    study = study_of(config, registry, dry=True)
+    made = facade.selector(registry, selector, settings_of(registry, config, "selector", selector))
+    vote = vote_of(identified(config, registry, "selector", selector, study.store), Vote(made, selector))
+    engine = _engine(study, config, registry)
+    try:
+        with Events(None, [("of the caller", listener) for listener in listeners], notice) as events:
+            return reselect(study, vote, engine, _budget(config, study, engine), stop or Stop(), events)
     finally:
         engine.close()
 

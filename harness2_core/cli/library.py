@@ -1,0 +1,88 @@
+"""`harness2 library`: what the modes of an experiment have adopted, task by task."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from harness2_core.method.library import experience_md
+from harness2_core.model.serial import plain
+from harness2_core.sweep.read import Reading, read
+from harness2_core.sweep.shelves import entries, entry_of, export, forget
+
+from .invocation import Invocation
+from .run_options import run_options
+from .terminal import one_line, say, say_json, table
+
+app = typer.Typer(rich_markup_mode=None, no_args_is_help=True, pretty_exceptions_enable=False)
+
+_Task = Annotated[str, typer.Argument(help="The task whose entry it is.")]
+_Mode = Annotated[str, typer.Option("--mode", help="Mode token, where several modes adopted something.")]
+
+
+@app.command("list")
+@run_options
+def list_entries(
+    ctx: typer.Context,
+    options: tuple[str, ...],
+    as_json: Annotated[bool, typer.Option("--json", help="Print the entries as JSON.")] = False,
+) -> int:
+    """List every entry: mode, domain, task, what was adopted, and the lesson's cue."""
+    study = _reading(ctx, options).study
+    found = entries(study)
+    if as_json:
+        say_json([plain(entry.adoption) for entry in found])
+        return 0
+    rows = []
+    for entry in found:
+        adoption = entry.adoption
+        cue = one_line(adoption.lesson.cue)[:80] if adoption.lesson is not None else "(no lesson)"
+        rows.append((adoption.mode, adoption.domain, adoption.task, adoption.label, cue))
+    say(table(("mode", "domain", "task", "adopted", "cue"), rows) if rows else "the libraries are empty")
+    return 0
+
+
+@app.command("show")
+@run_options
+def show_entry(ctx: typer.Context, options: tuple[str, ...], task: _Task, mode: _Mode = "") -> int:
+    """Print one entry: why it was picked, what its edits did, the lesson, and the changes to base."""
+    reading = _reading(ctx, options)
+    entry = entry_of(reading.study, task, mode)
+    say(experience_md(entry.adoption, entry.inventory))
+    changes = reading.changes(entry.adoption.tree, entry.adoption.label)
+    say(changes or "the adopted harness is the base")
+    return 0
+
+
+@app.command("export")
+@run_options
+def export_entry(
+    ctx: typer.Context,
+    options: tuple[str, ...],
+    task: _Task,
+    to: Annotated[Path, typer.Option("--to", metavar="DIR", help="A directory that does not exist yet.")],
+    mode: _Mode = "",
+) -> int:
+    """Write an adopted harness, and its experience, into a directory."""
+    study = _reading(ctx, options).study
+    export(study, entry_of(study, task, mode), to)
+    say(f"written to {to}")
+    return 0
+
+
+@app.command("forget")
+@run_options
+def forget_entry(ctx: typer.Context, options: tuple[str, ...], task: _Task, mode: _Mode = "") -> int:
+    """Hide an entry from all later tasks. What ran with it is not reopened, and its records stay in the store."""
+    study = _reading(ctx, options).study
+    entry = entry_of(study, task, mode)
+    forget(study, entry)
+    say(f"forgotten: {entry.adoption.mode} {task}")
+    return 0
+
+
+def _reading(ctx: typer.Context, options: tuple[str, ...]) -> Reading:
+    invocation: Invocation = ctx.obj
+    return read(invocation.config(options), invocation.registry())

@@ -1,0 +1,58 @@
+"""`harness2 reselect`: another selector votes on the stored finals; adopts nothing."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from harness2_core.model.serial import plain
+from harness2_core.sweep.reselecting import Reselected
+from harness2_core.sweep.run import reselect_sweep
+from harness2_core.sweep.stop import Stop
+
+from .exits import NOT_DONE, SOME_NOT_OK
+from .invocation import Invocation
+from .run_options import run_options
+from .signals import asked_by_signals
+from .terminal import one_line, say, say_json, table, warn
+
+
+@run_options
+def reselect(
+    ctx: typer.Context,
+    options: tuple[str, ...],
+    voter: Annotated[str, typer.Option("--by", metavar="NAME", help="The selector that votes again.")],
+    as_json: Annotated[bool, typer.Option("--json", help="Print the picks as JSON.")] = False,
+) -> int:
+    """Vote again on every finished task with another selector, and set its picks beside the first ones."""
+    invocation: Invocation = ctx.obj
+    registry, config = invocation.registry(), invocation.config(options)
+    with asked_by_signals(Stop()) as stop:
+        result = reselect_sweep(config, voter, registry=registry, stop=stop, notice=warn)
+    if as_json:
+        say_json([plain(row) for row in result.rows])
+    else:
+        say(_table(result))
+        both = [row for row in result.rows if row.second is not None]
+        same = sum(1 for row in both if row.second is not None and row.first.chosen == row.second.chosen)
+        say(f"{voter} agrees on {same} of {len(both)}; paid for {result.paid.sessions} sessions now")
+    if result.interrupted:
+        return 128 + (result.signal or 2)
+    if not result.rows:
+        warn("nothing to vote on: run the experiment first")
+        return NOT_DONE
+    return SOME_NOT_OK if result.left else 0
+
+
+def _table(result: Reselected) -> str:
+    rows = []
+    for row in result.rows:
+        second = row.second
+        note = ""
+        if second is not None and second.fallback:
+            note = f"failed, first in ballot order: {one_line(second.error)}"
+        elif second is not None:
+            note = one_line(second.why)[:80]
+        rows.append((row.task, row.mode, row.first.chosen, second.chosen if second is not None else "-", note))
+    return table(("task", "mode", "first", "second", "why"), rows)
