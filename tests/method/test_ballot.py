@@ -13,7 +13,6 @@ from harness2_core.model.bench import BenchSpec, BenchWords
 from harness2_core.model.channel import Outcome
 from harness2_core.model.manifest import Manifest
 from harness2_core.model.records import Rollout
-from harness2_core.model.templates import Templates
 from harness2_core.model.tree import HarnessTree
 from harness2_core.testing.captured import Blobs
 

@@ -86,6 +86,13 @@ def test_every_blob_is_in_the_store_or_new(world: World) -> None:
     world.files(bundle)  # a KeyError otherwise
 
 
+def test_every_manifest_that_is_mounted_here_is_new(world: World) -> None:
+    library = world.blobs.manifest({"INDEX.md": "# Library\n"})
+    bundle = stage_evidence(STAGE, world.given(library=library))
+    mounted = {path: entry.digest for path, entry in bundle.manifest.entries.items() if path.endswith("/")}
+    assert {path for path, digest in mounted.items() if digest not in bundle.new} == {"source/"}
+
+
 def test_only_what_did_not_exist_is_new(world: World) -> None:
     bundle = stage_evidence(STAGE, world.given())
     transcripts = {rollout.transcript.digest for rollout in world.rollouts.values()}
@@ -99,7 +106,9 @@ def test_the_editable_harness_is_not_in_the_evidence(world: World) -> None:
 
 def test_a_candidates_diff_begins_at_the_tree_to_be_edited(world: World) -> None:
     files = world.files(stage_evidence(STAGE, world.given()))
-    assert files["pool/inv1/harness.diff"].splitlines()[:2] == ["--- current/notes.md", "+++ inv1/notes.md"]
+    lines = files["pool/inv1/harness.diff"].splitlines()
+    assert lines[:2] == ["--- current/notes.md", "+++ inv1/notes.md"]
+    assert lines[-2:] == ["-Add up.", "+Count, then add up."]
     same = world.files(stage_evidence(STAGE, evolve(world.given(), start=EDITED)))
     assert same["pool/inv1/harness.diff"] == "(no file differs from current)\n"
 

@@ -243,6 +243,9 @@ def test_what_a_surface_lacks_is_not_spoken_of() -> None:
     text = told(parallel(1)[0], surface=PROGRAM)
     for word in ("skill`", "A skill", "a skill,", "sub-agent", "hook", "plugin that", "always-on"):
         assert word not in text
+    scripts_only = evolve(RICH, allowed=(Allowed("script", "scripts/<script>.py"),))
+    text = told(parallel(1)[0], surface=scripts_only)
+    assert not re.search(r"skill|sub-agent|hook|plugin", text)
     assert "sub_agents" not in told(parallel(1)[0], surface=evolve(RICH, sub_agents=False))
 
 
