@@ -87,7 +87,7 @@ def stage_evidence(stage: Stage, given: Given) -> Bundle:
 def lay_task(layout: Layout, material: Manifest) -> None:
     """The task's text and inputs, as the material step stored them."""
     kept = {path: e for path, e in material.entries.items() if path == "task.md" or path.startswith("source/")}
-    layout.adopt(Manifest(kept))
+    layout.adopt(kept)
 
 
 def lay_decisions(layout: Layout, notes: Mapping[str, str], labels: Sequence[str], caps: Caps) -> None:

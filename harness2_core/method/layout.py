@@ -12,7 +12,7 @@ from typing import Final
 
 from attrs import field, frozen
 
-from harness2_core.model.canonical import Digest
+from harness2_core.model.canonical import Digest, digest_bytes
 from harness2_core.model.errors import InvalidValue
 from harness2_core.model.frozen import FrozenMap, frozen_map, strings
 from harness2_core.model.manifest import Entry, Manifest, blob_entry
@@ -48,8 +48,9 @@ class Layout:
     def text(self, path: str, text: str) -> None:
         """A file written here. Unpaired surrogates, which a model's text may hold, are replaced."""
         data = text.encode("utf-8", "replace")
-        self._put(path, blob_entry(data))
-        self._new[blob_entry(data).digest] = data
+        entry = blob_entry(data)
+        self._put(path, entry)
+        self._new[entry.digest] = data
 
     def blob(self, path: str, entry: Entry) -> None:
         """A file that is in the store already."""
@@ -58,23 +59,26 @@ class Layout:
     def mount(self, path: str, manifest: Manifest) -> None:
         """Another manifest's files below `path`; an empty one leaves nothing."""
         if manifest.entries:
-            self._put(path.removesuffix("/") + "/", manifest.entry())
-            self._new[manifest.digest] = manifest.encode()
+            data = manifest.encode()
+            digest = digest_bytes(data)
+            self._put(path.removesuffix("/") + "/", Entry(digest, manifest.size))
+            self._new[digest] = data
 
     def include(self, path: str, bundle: Bundle) -> None:
         """As `mount`, with the blobs that `bundle` brings."""
         self.mount(path, bundle.manifest)
         self._new.update(bundle.new)
 
-    def adopt(self, manifest: Manifest) -> None:
-        """The entries of `manifest` as they are."""
-        for path, entry in manifest.entries.items():
+    def adopt(self, entries: Mapping[str, Entry]) -> None:
+        """Some of another manifest's entries, at the same paths."""
+        for path, entry in entries.items():
             self._put(path, entry)
 
     def bundle(self, listing: tuple[str, ...] = (), cuts: tuple[str, ...] = ()) -> Bundle:
         """What was laid out; the manifest itself is among the new blobs."""
         manifest = Manifest(self._entries)
-        return Bundle(manifest, {**self._new, manifest.digest: manifest.encode()}, listing, cuts)
+        data = manifest.encode()
+        return Bundle(manifest, {**self._new, digest_bytes(data): data}, listing, cuts)
 
     def _put(self, path: str, entry: Entry) -> None:
         if path in self._entries:

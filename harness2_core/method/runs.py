@@ -13,7 +13,6 @@ from attrs import frozen
 
 from harness2_core.model.bench import BenchSpec
 from harness2_core.model.channel import Outcome
-from harness2_core.model.manifest import Manifest
 from harness2_core.model.records import EMPTY, Rollout
 
 from .cuts import Caps, is_image, too_many, too_much
@@ -76,10 +75,11 @@ def product(
     """A rollout's deliverables as a folder: `INDEX.md`, and their views under `files/` without those in `gone`."""
     layout = Layout()
     layout.text("INDEX.md", _index(rollout, expects, caps, gone, names_only))
-    if not names_only:
-        kept = {path: entry for path, entry in rollout.views.entries.items() if path not in gone}
+    if not names_only and not gone:
+        layout.mount("files", rollout.views)
+    elif not names_only:
         files = Layout()
-        files.adopt(Manifest(kept))
+        files.adopt({path: entry for path, entry in rollout.views.entries.items() if path not in gone})
         for path in sorted(gone)[: caps.files]:
             if not is_image(path):  # text where an image is expected would be a broken image
                 files.text(path, left_out(f"{rollout.views.entries[path].size:,} bytes") + "\n")
