@@ -11,6 +11,7 @@ import os
 import shutil
 import socket
 import subprocess
+import sys
 import tempfile
 import threading
 import time
@@ -31,8 +32,8 @@ _CLIMB = "import os, sys\nprint(open(os.path.join('../' * 30, sys.argv[1].lstrip
 _PROC = """
 import os, sys
 for pid in sys.argv[2:]:
-    for path in (f"/proc/{pid}/root{sys.argv[1]}", f"/proc/{pid}/cwd/notes.txt", f"/proc/{pid}/environ"):
-        try: print(open(path).read())
+    for path in ("root" + sys.argv[1], "cwd/notes.txt", "environ", "cmdline"):
+        try: print(open(f"/proc/{pid}/{path}").read())
         except OSError: pass
 """
 _WRITE = """
@@ -103,9 +104,10 @@ class SandboxContract:
 
     @pytest.fixture
     def bystander(self, anywhere: Room) -> Iterator[subprocess.Popen[bytes]]:
-        """A process of the machine that has nothing to do with the sandbox, a canary in its environment."""
+        """A process of the machine that has nothing to do with the sandbox, a canary in its words and environment."""
         home = anywhere.secrets["another workspace"].parent
-        with subprocess.Popen(["sleep", "120"], cwd=home, env=os.environ | {"HELD": CANARY}) as sleeper:
+        argv = [sys.executable, "-I", "-S", "-c", "import time; time.sleep(120)", CANARY]
+        with subprocess.Popen(argv, cwd=home, env=os.environ | {"HELD": CANARY}) as sleeper:
             yield sleeper
             sleeper.kill()
 
@@ -144,7 +146,7 @@ class SandboxContract:
 
     def test_other_processes_cannot_be_looked_into(self, anywhere: Room, bystander: subprocess.Popen[bytes]) -> None:
         secret = str(anywhere.secrets["the store"])
-        assert said(anywhere.outside(_PROC, secret, str(bystander.pid))).count(CANARY) == 3
+        assert said(anywhere.outside(_PROC, secret, str(bystander.pid))).count(CANARY) == 4
 
         near = map(str, range(1, 200))
         assert CANARY not in said(anywhere.inside(_PROC, secret, "self", str(bystander.pid), *near))
@@ -156,10 +158,12 @@ class SandboxContract:
 
     def test_nothing_outside_can_be_written(self, anywhere: Room) -> None:
         mine = [*map(str, anywhere.secrets.values()), "/inputs/given.txt", str(anywhere.inputs / "given.txt")]
-        system = ["/canary-5f1d", "/etc/canary-5f1d", "/usr/canary-5f1d", f"{Path.home()}/canary-5f1d"]
+        system = [Path(directory, "canary-5f1d") for directory in ("/", "/etc", "/usr", Path.home())]
 
-        tried = anywhere.inside(_WRITE, *mine, *system)
+        tried = anywhere.inside(_WRITE, *mine, *map(str, system))
 
+        for path in system:
+            path.unlink(missing_ok=True)
         assert said(tried) == ""
         assert {path.read_text() for path in anywhere.secrets.values()} == {f"{CANARY}\n"}
         assert (anywhere.inputs / "given.txt").read_text() == "given\n"
@@ -234,12 +238,16 @@ class SandboxContract:
         assert said(room.run("/bin/pwd")) == f"{PLACE.workspace}\n"
 
     def test_the_temporary_directory_is_private_and_fresh(self, room: Room) -> None:
-        touch = "import os\nprint(os.listdir('/tmp'))\nopen('/tmp/left-5f1d', 'w').close()\n"
+        here = Path(tempfile.mkdtemp(dir="/tmp"))
+        touch = "import os, sys\nprint(os.listdir('/tmp'))\nos.mkdir(sys.argv[1])\n"
 
-        first, second = (said(room.inside(touch)) for _ in range(2))
+        first, second = (said(room.inside(touch, f"{here}-left")) for _ in range(2))
 
-        assert "left-5f1d" not in first + second
-        assert not Path("/tmp/left-5f1d").exists()
+        here.rmdir()
+        assert first == second  # it may show where the interpreter is
+        assert here.name not in first
+        with pytest.raises(FileNotFoundError):
+            Path(f"{here}-left").rmdir()
 
     @pytest.mark.parametrize("status", [0, 1, 3, 255])
     def test_exit_codes_pass_through(self, room: Room, status: int) -> None:
