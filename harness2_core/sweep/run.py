@@ -1,4 +1,4 @@
-"""`run_sweep`, `judge_sweep`, `reselect_sweep`: the ways in. They set up a study, run its graph, and say what came of it.
+"""`run_sweep`, `judge_sweep`, `reselect_sweep`: the ways in. They set up a study, run its graph, say what came of it.
 
 No signal handlers, no global state: they run in a notebook's thread, and twice in one process. Signals are the command
 line's matter; it asks through `Stop`.

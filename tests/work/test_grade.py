@@ -18,25 +18,25 @@ ROLLOUT = "a" * 64
 @pytest.fixture
 def delivered(toys):
     """A stored rollout that delivered `sum.txt`."""
-    entry = Entry(toys.store.put_blob(b"3\n"), 2)
+    entry = Entry(room.store.put_blob(b"3\n"), 2)
     manifest = Manifest({"sum.txt": entry})
     _put(toys, Rollout(ROLLOUT, Outcome.FINISHED, True, deliverables=manifest, views=Manifest({"sum.txt.txt": entry})))
-    return toys.grade_request(ROLLOUT)
+    return room.grade_request(ROLLOUT)
 
 
 def _put(toys, rollout: Rollout) -> None:
-    toys.store.put("rollout", ROLLOUT, dump(rollout))
+    room.store.put("rollout", ROLLOUT, dump(rollout))
 
 
-def test_a_score_is_passed_weight_over_weight(toys, delivered, judge_by) -> None:
-    toys.judge = judge_by(lambda item, work: Verdict(item.name, item.name == "a"), ("a", "b", "c"))
-    grade = toys.done(delivered)
+def test_a_score_is_passed_weight_over_weight(room: WorkRoom, delivered: GradeRequest) -> None:
+    room.judge = ItemJudge(lambda item, work: Verdict(item.name, item.name == "a"), ("a", "b", "c"))
+    grade = room.graded(delivered)
     assert grade.score == "0.333333"
     assert [verdict.passed for verdict in grade.verdicts] == [True, False, False]
     assert grade.usage.source == "none"
 
 
-def test_a_judge_is_given_copies_of_what_was_stored(toys, delivered, judge_by) -> None:
+def test_a_judge_is_given_copies_of_what_was_stored(room: WorkRoom, delivered: GradeRequest) -> None:
     seen: dict[str, str] = {}
 
     def look(item, work) -> Verdict:
@@ -45,8 +45,8 @@ def test_a_judge_is_given_copies_of_what_was_stored(toys, delivered, judge_by) -
             seen.update({f"{part}/{p.name}": p.read_text() for p in root.rglob("*") if p.is_file()})
         return Verdict(item.name, True)
 
-    toys.judge = judge_by(look)
-    toys.done(delivered)
+    room.judge = ItemJudge(look)
+    room.graded(delivered)
     assert seen == {
         "deliverables/sum.txt": "3\n",
         "views/sum.txt.txt": "3\n",
@@ -55,71 +55,71 @@ def test_a_judge_is_given_copies_of_what_was_stored(toys, delivered, judge_by) -
     }
 
 
-def test_a_missing_verdict_makes_the_score_missing_and_never_zero(toys, delivered, judge_by) -> None:
-    toys.judge = judge_by(lambda item, work: Verdict(item.name, None if item.name == "b" else True, "prose"))
-    grade = toys.done(delivered)
+def test_a_missing_verdict_makes_the_score_missing_and_never_zero(room: WorkRoom, delivered: GradeRequest) -> None:
+    room.judge = ItemJudge(lambda item, work: Verdict(item.name, None if item.name == "b" else True, "prose"))
+    grade = room.graded(delivered)
     assert grade.score is None
     assert grade.error == "1 of 2 items have no verdict"
 
 
-def test_a_judge_that_raises_loses_no_good_verdict(toys, delivered, judge_by) -> None:
+def test_a_judge_that_raises_loses_no_good_verdict(room: WorkRoom, delivered: GradeRequest) -> None:
     def raising(item, work) -> Verdict:
         if item.name == "b":
             raise ValueError("unreadable reply")
         return Verdict(item.name, True)
 
-    toys.judge = judge_by(raising, ("a", "b", "c"))
-    grade = toys.done(delivered)
+    room.judge = ItemJudge(raising, ("a", "b", "c"))
+    grade = room.graded(delivered)
     assert [(verdict.item, verdict.passed) for verdict in grade.verdicts] == [("a", True), ("b", None), ("c", None)]
     assert grade.score is None
     assert grade.outcome is Outcome.CRASHED
     assert "toy raised ValueError: unreadable reply" in grade.error
 
 
-def test_a_grading_asked_for_again_pays_only_for_what_is_missing(toys, delivered, judge_by) -> None:
+def test_a_grading_asked_for_again_pays_only_for_what_is_missing(room: WorkRoom, delivered: GradeRequest) -> None:
     def losing(item, work) -> Verdict:
         if item.name == "b":
             raise Lost("network", "connection reset")
         return Verdict(item.name, False)
 
-    toys.judge = judge_by(losing)
-    (ended,) = toys.perform(delivered)
+    room.judge = ItemJudge(losing)
+    (ended,) = room.perform(delivered)
     assert (ended.final, ended.cause) == (False, "network")
-    toys.judge = judge_by(lambda item, work: Verdict(item.name, True))
-    grade = toys.done(delivered)
-    assert toys.judge.asked == ["b"]
+    room.judge = ItemJudge(lambda item, work: Verdict(item.name, True))
+    grade = room.graded(delivered)
+    assert room.judge.asked == ["b"]
     assert grade.score == "0.5"
 
 
-def test_a_delivered_nothing_is_zero_and_asks_no_judge(toys, judge_by) -> None:
+def test_a_delivered_nothing_is_zero_and_asks_no_judge(room: WorkRoom) -> None:
     _put(toys, Rollout(ROLLOUT, Outcome.FINISHED, False))
-    toys.judge = judge_by(lambda item, work: Verdict(item.name, True))
-    grade = toys.done(toys.grade_request(ROLLOUT))
+    room.judge = ItemJudge(lambda item, work: Verdict(item.name, True))
+    grade = room.graded(room.grade_request(ROLLOUT))
     assert grade.score == "0"
     assert [verdict.passed for verdict in grade.verdicts] == [False, False]
-    assert toys.judge.asked == []
+    assert room.judge.asked == []
 
 
-def test_a_delivered_nothing_is_zero_when_items_are_known_only_by_running(toys, judge_by) -> None:
+def test_a_delivered_nothing_is_zero_when_items_are_known_only_by_running(room: WorkRoom) -> None:
     _put(toys, Rollout(ROLLOUT, Outcome.FINISHED, False))
-    toys.judge = judge_by(lambda item, work: Verdict(item.name, None), None)
-    grade = toys.done(toys.grade_request(ROLLOUT))
+    room.judge = ItemJudge(lambda item, work: Verdict(item.name, None), None)
+    grade = room.graded(room.grade_request(ROLLOUT))
     assert grade.score == "0"
 
 
-def test_a_dead_rollout_is_not_graded(toys) -> None:
+def test_a_dead_rollout_is_not_graded(room: WorkRoom) -> None:
     _put(toys, Rollout(ROLLOUT, Outcome.LOST, cause="network"))
-    (ended,) = toys.perform(toys.grade_request(ROLLOUT))
+    (ended,) = room.perform(room.grade_request(ROLLOUT))
     assert not ended.final
     assert "is dead" in ended.note
 
 
-def test_a_number_is_no_verdict(toys, delivered, judge_by) -> None:
-    toys.judge = judge_by(lambda item, work: Verdict(item.name, 1))
-    assert toys.done(delivered).score is None
+def test_a_number_is_no_verdict(room: WorkRoom, delivered: GradeRequest) -> None:
+    room.judge = ItemJudge(lambda item, work: Verdict(item.name, 1))
+    assert room.graded(delivered).score is None
 
 
-def test_verdicts_on_items_that_were_not_asked_for_count_for_nothing(toys, delivered, judge_by) -> None:
+def test_verdicts_on_items_that_were_not_asked_for_count_for_nothing(room: WorkRoom, delivered: GradeRequest) -> None:
     class Chatty(judge_by):
         def grade(self, work, items, ctx):
             yield Verdict("invented", True)
@@ -127,13 +127,13 @@ def test_verdicts_on_items_that_were_not_asked_for_count_for_nothing(toys, deliv
             yield Verdict("a", True)
             yield Verdict("b", True)
 
-    toys.judge = Chatty(lambda item, work: Verdict(item.name, True))
-    grade = toys.done(delivered)
+    room.judge = Chatty(lambda item, work: Verdict(item.name, True))
+    grade = room.graded(delivered)
     assert [(verdict.item, verdict.passed) for verdict in grade.verdicts] == [("a", False), ("b", True)]
 
 
 @given(st.lists(st.tuples(st.booleans(), st.integers(1, 1000)), min_size=1, max_size=20))
-def test_a_score_lies_between_zero_and_one(rows) -> None:
+def test_a_score_lies_between_zero_and_one(rows: list[tuple[bool, int]]) -> None:
     score, why = scored([Verdict(str(n), passed, "", str(weight)) for n, (passed, weight) in enumerate(rows)])
     assert why == ""
     assert score is not None

@@ -20,60 +20,60 @@ def editing(edit, said: Said | None = None):
     return act
 
 
-def test_an_edited_harness_is_harvested_and_accepted(toys, proposer_that) -> None:
-    toys.proposer = proposer_that(editing(lambda harness: (harness / "scripts/solve.py").write_text("print(2)\n")))
-    reply = toys.done(toys.session_request(TREE))
+def test_an_edited_harness_is_harvested_and_accepted(room: WorkRoom) -> None:
+    room.proposer = ActingProposer(editing(lambda harness: (harness / "scripts/solve.py").write_text("print(2)\n")))
+    reply = room.replied(room.session_request(TREE))
     assert reply.answered
     assert reply.problems == ()
-    assert read_tree(toys.store, reply.accepted).files == {"scripts/solve.py": "print(2)\n"}
+    assert read_tree(room.store, reply.accepted).files == {"scripts/solve.py": "print(2)\n"}
     assert reply.harvested.digest == reply.accepted
     assert reply.usage.usd == "0.5"
 
 
-def test_the_editable_part_is_a_copy_and_what_it_came_from_stays(toys, proposer_that) -> None:
-    request = toys.session_request(TREE)
-    toys.proposer = proposer_that(editing(lambda harness: (harness / "scripts/solve.py").write_text("changed")))
-    toys.done(request)
-    assert read_tree(toys.store, request.editable).files == {"scripts/solve.py": "print(1)\n"}
+def test_the_editable_part_is_a_copy_and_what_it_came_from_stays(room: WorkRoom) -> None:
+    request = room.session_request(TREE)
+    room.proposer = ActingProposer(editing(lambda harness: (harness / "scripts/solve.py").write_text("changed")))
+    room.replied(request)
+    assert read_tree(room.store, request.editable).files == {"scripts/solve.py": "print(1)\n"}
 
 
-def test_a_session_sees_its_evidence_and_nothing_else(toys, proposer_that) -> None:
+def test_a_session_sees_its_evidence_and_nothing_else(room: WorkRoom) -> None:
     seen: list[str] = []
 
     def act(request, workspace: Path, ctx) -> None:
         seen.extend(sorted(str(path.relative_to(workspace)) for path in workspace.rglob("*") if path.is_file()))
 
-    toys.proposer = proposer_that(act)
-    toys.done(toys.session_request(TREE, {"task.md": b"Sum.", "rollouts/base1.md": b"text"}))
+    room.proposer = ActingProposer(act)
+    room.replied(room.session_request(TREE, {"task.md": b"Sum.", "rollouts/base1.md": b"text"}))
     assert seen == ["context/harness/scripts/solve.py", "context/rollouts/base1.md", "context/task.md"]
 
 
-def test_evidence_has_no_write_bits_and_the_harness_has(toys, proposer_that) -> None:
+def test_evidence_has_no_write_bits_and_the_harness_has(room: WorkRoom) -> None:
     modes: dict[str, int] = {}
 
     def act(request, workspace: Path, ctx) -> None:
         modes.update({p.name: p.stat().st_mode & 0o222 for p in (workspace / "context").rglob("*")})
 
-    toys.proposer = proposer_that(act)
-    toys.done(toys.session_request(TREE, {"task.md": b"Sum.", "rollouts/base1.md": b"text"}))
+    room.proposer = ActingProposer(act)
+    room.replied(room.session_request(TREE, {"task.md": b"Sum.", "rollouts/base1.md": b"text"}))
     assert modes["task.md"] == modes["base1.md"] == modes["rollouts"] == 0
     assert modes["harness"]
     assert modes["solve.py"]
 
 
-def test_a_link_in_a_harness_is_a_problem_in_words_and_its_target_stays_out(toys, proposer_that, tmp_path) -> None:
+def test_a_link_in_a_harness_is_a_problem_in_words_and_its_target_stays_out(room: WorkRoom, tmp_path: Path) -> None:
     (tmp_path / "secret.txt").write_text("canary-of-the-host")
-    toys.proposer = proposer_that(
+    room.proposer = ActingProposer(
         editing(lambda harness: (harness / "scripts" / "more.py").symlink_to(tmp_path / "secret.txt"))
     )
-    reply = toys.done(toys.session_request(TREE))
+    reply = room.replied(room.session_request(TREE))
     assert reply.accepted is None
     assert "'scripts/more.py' is a symbolic link; a harness holds regular files only" in reply.problems
     assert list(reply.harvested.entries) == ["scripts/solve.py"]
-    assert not any(b"canary-of-the-host" in blob for blob in toys.store.blobs.values())
+    assert not any(b"canary-of-the-host" in blob for blob in room.store.blobs.values())
 
 
-def test_a_harness_directory_that_is_a_link_is_not_followed(toys, proposer_that, tmp_path) -> None:
+def test_a_harness_directory_that_is_a_link_is_not_followed(room: WorkRoom, tmp_path: Path) -> None:
     (tmp_path / "elsewhere" / "scripts").mkdir(parents=True)
     (tmp_path / "elsewhere" / "scripts" / "solve.py").write_text("canary = 1")
 
@@ -81,27 +81,27 @@ def test_a_harness_directory_that_is_a_link_is_not_followed(toys, proposer_that,
         harness.rename(harness.with_name("old"))
         harness.symlink_to(tmp_path / "elsewhere")
 
-    toys.proposer = proposer_that(editing(swap))
-    reply = toys.done(toys.session_request(TREE))
+    room.proposer = ActingProposer(editing(swap))
+    reply = room.replied(room.session_request(TREE))
     assert reply.accepted is None
     assert not reply.harvested.entries
 
 
-def test_all_problems_come_at_once_and_what_was_left_is_stored(toys, proposer_that) -> None:
+def test_all_problems_come_at_once_and_what_was_left_is_stored(room: WorkRoom) -> None:
     def edit(harness: Path) -> None:
         (harness / "scripts/solve.py").write_text("print(")
         (harness / "notes.txt").write_text("off the surface")
         (harness / "scripts/._x~").write_text("dropping")
 
-    toys.proposer = proposer_that(editing(edit))
-    reply = toys.done(toys.session_request(TREE))
+    room.proposer = ActingProposer(editing(edit))
+    reply = room.replied(room.session_request(TREE))
     assert any("does not compile" in problem for problem in reply.problems)
     assert any("notes.txt" in problem for problem in reply.problems)
     assert any("left behind by a tool" in note for note in reply.notes)
-    assert sorted(read_manifest(toys.store, reply.harvested.digest).entries) == ["notes.txt", "scripts/solve.py"]
+    assert sorted(read_manifest(room.store, reply.harvested.digest).entries) == ["notes.txt", "scripts/solve.py"]
 
 
-def test_checks_of_benchmark_substrate_and_extra_plugins_all_take_part(toys, bench_class, agent_class) -> None:
+def test_checks_of_benchmark_substrate_and_extra_plugins_all_take_part(room: WorkRoom) -> None:
     class Bench(bench_class):
         def check_tree(self, tree):
             return ["benchmark says no"]
@@ -110,36 +110,36 @@ def test_checks_of_benchmark_substrate_and_extra_plugins_all_take_part(toys, ben
         def check_tree(self, tree):
             raise KeyError("broken")
 
-    toys.bench, toys.agent, toys.checks = Bench(toys.bench.root), Agent(), (lambda tree: ["plugin says no"],)
-    reply = toys.done(toys.session_request(TREE))
+    room.bench, room.agent, room.checks = Bench(room.bench.root), Agent(), (lambda tree: ["plugin says no"],)
+    reply = room.replied(room.session_request(TREE))
     assert reply.accepted is None
     assert "benchmark says no" in reply.problems
     assert "plugin says no" in reply.problems
     assert any("substrate toy could not judge this tree: KeyError" in problem for problem in reply.problems)
 
 
-def test_keep_base_keeps_what_was_given_whatever_was_edited(toys, proposer_that) -> None:
+def test_keep_base_keeps_what_was_given_whatever_was_edited(room: WorkRoom) -> None:
     said = Said(Outcome.FINISHED, "It is good as it is.\n\nKEEP_BASE\n")
-    toys.proposer = proposer_that(
+    room.proposer = ActingProposer(
         editing(lambda harness: (harness / "scripts/solve.py").write_text("print('half an edit"), said)
     )
-    request = toys.session_request(TREE)
-    reply = toys.done(request)
+    request = room.session_request(TREE)
+    reply = room.replied(request)
     assert reply.kept
     assert reply.accepted == request.editable
     assert reply.problems == ()
-    assert toys.store.text(reply.harvested.entries["scripts/solve.py"]) == "print('half an edit"
+    assert room.store.text(reply.harvested.entries["scripts/solve.py"]) == "print('half an edit"
 
 
-def test_keep_base_does_not_make_an_unacceptable_tree_accepted(toys, proposer_that) -> None:
-    toys.proposer = proposer_that(lambda *_: Said(Outcome.FINISHED, "KEEP_BASE"))
-    reply = toys.done(toys.session_request({"scripts/solve.py": b"print("}))
+def test_keep_base_does_not_make_an_unacceptable_tree_accepted(room: WorkRoom) -> None:
+    room.proposer = ActingProposer(lambda *_: Said(Outcome.FINISHED, "KEEP_BASE"))
+    reply = room.replied(room.session_request({"scripts/solve.py": b"print("}))
     assert reply.kept
     assert reply.accepted is None
 
 
-def test_a_session_that_edits_nothing_has_no_harvest(toys) -> None:
-    reply = toys.done(toys.session_request(None))
+def test_a_session_that_edits_nothing_has_no_harvest(room: WorkRoom) -> None:
+    reply = room.replied(room.session_request(None))
     assert reply.answered
     assert reply.harvested is None
     assert reply.accepted is None
@@ -149,46 +149,46 @@ def test_a_session_that_edits_nothing_has_no_harvest(toys) -> None:
     ("outcome", "cause"),
     [(Outcome.REFUSED, "refused"), (Outcome.TIMED_OUT, "timed-out"), (Outcome.CRASHED, "crashed")],
 )
-def test_a_session_without_an_answer_is_not_stored_and_its_price_is_kept(toys, proposer_that, outcome, cause) -> None:
-    toys.proposer = proposer_that(lambda *_: Said(outcome, "Half an answer", Usage("0.75", source="stream")))
-    (ended,) = toys.perform(toys.session_request(TREE))
+def test_a_session_without_an_answer_is_not_stored_and_its_price_is_kept(room: WorkRoom, outcome: Outcome, cause: str) -> None:
+    room.proposer = ActingProposer(lambda *_: Said(outcome, "Half an answer", Usage("0.75", source="stream")))
+    (ended,) = room.perform(room.session_request(TREE))
     assert (ended.final, ended.cause) == (False, cause)
-    assert toys.store.get("session", ended.request) is None
-    assert spent_on_lost(toys.store, ended.request).usd == "0.75"
-    (attempt,) = attempts_of(toys.store, ended.request)
+    assert room.store.get("session", ended.request) is None
+    assert spent_on_lost(room.store, ended.request).usd == "0.75"
+    (attempt,) = attempts_of(room.store, ended.request)
     assert attempt.ended.outcome is outcome
 
 
-def test_a_blank_answer_is_no_answer(toys, proposer_that) -> None:
-    toys.proposer = proposer_that(lambda *_: Said(Outcome.FINISHED, " \n "))
-    (ended,) = toys.perform(toys.session_request(TREE))
+def test_a_blank_answer_is_no_answer(room: WorkRoom) -> None:
+    room.proposer = ActingProposer(lambda *_: Said(Outcome.FINISHED, " \n "))
+    (ended,) = room.perform(room.session_request(TREE))
     assert (ended.final, ended.cause) == (False, "crashed")
 
 
-def test_a_lost_session_tells_cause_wait_and_price(toys, proposer_that) -> None:
+def test_a_lost_session_tells_cause_wait_and_price(room: WorkRoom) -> None:
     def act(*_):
         raise Lost("rate-limit", "429 Too Many Requests", wait_seconds=40, usage=Usage("0.1", source="stream"))
 
-    toys.proposer = proposer_that(act)
-    (ended,) = toys.perform(toys.session_request(TREE))
+    room.proposer = ActingProposer(act)
+    (ended,) = room.perform(room.session_request(TREE))
     assert (ended.cause, ended.wait_seconds) == ("rate-limit", 40)
-    assert spent_on_lost(toys.store, ended.request).usd == "0.1"
+    assert spent_on_lost(room.store, ended.request).usd == "0.1"
 
 
-def test_what_a_session_says_of_its_workspace_does_not_depend_on_where_it_ran(toys, proposer_that) -> None:
+def test_what_a_session_says_of_its_workspace_does_not_depend_on_where_it_ran(room: WorkRoom) -> None:
     def act(request, workspace: Path, ctx) -> Said:
         (workspace / "context/harness/scripts/solve.py").write_text(f"print({str(workspace)!r})\n")
         return Said(Outcome.FINISHED, f"I edited {workspace}/context/harness with {ctx.scratch}.", note=str(workspace))
 
-    toys.proposer = proposer_that(act)
-    reply = toys.done(toys.session_request(TREE))
+    room.proposer = ActingProposer(act)
+    reply = room.replied(room.session_request(TREE))
     assert reply.text == "I edited /workspace/context/harness with /scratch."
-    assert read_tree(toys.store, reply.accepted).files["scripts/solve.py"] == "print('/workspace')\n"
+    assert read_tree(room.store, reply.accepted).files["scripts/solve.py"] == "print('/workspace')\n"
     assert reply.notes == ("/workspace",)
 
 
 @pytest.mark.process
-def test_a_proposer_runs_a_substrate_s_program_in_its_workspace(toys, proposer_that) -> None:
+def test_a_proposer_runs_a_substrate_s_program_in_its_workspace(room: WorkRoom) -> None:
     printed: list[str] = []
 
     def act(request, workspace: Path, ctx) -> Said:
@@ -200,17 +200,17 @@ def test_a_proposer_runs_a_substrate_s_program_in_its_workspace(toys, proposer_t
         assert (Path(place.home) / ".agentrc").exists()
         return Said(Outcome.FINISHED, "ran")
 
-    toys.proposer = proposer_that(act)
-    reply = toys.done(toys.session_request(TREE))
+    room.proposer = ActingProposer(act)
+    reply = room.replied(room.session_request(TREE))
     assert printed[0].startswith("True ['")
     assert len(printed) == 2
     assert reply.usage.elapsed_ms > 0
 
 
-def test_the_same_session_is_never_paid_twice(toys, proposer_that) -> None:
+def test_the_same_session_is_never_paid_twice(room: WorkRoom) -> None:
     calls: list[str] = []
-    toys.proposer = proposer_that(lambda request, workspace, ctx: calls.append(ctx.key))
-    request = toys.session_request(TREE)
-    toys.done(request)
-    toys.done(request)
+    room.proposer = ActingProposer(lambda request, workspace, ctx: calls.append(ctx.key))
+    request = room.session_request(TREE)
+    room.replied(request)
+    room.replied(request)
     assert calls == [request_digest(request)]
