@@ -1,0 +1,143 @@
+"""The SQLite database of a store: made whole or not at all, one connection for each thread, errors in words.
+
+WAL, so that readers never wait. Without `fsync` it still syncs at checkpoints (`synchronous=NORMAL`): a power loss then
+costs the last writes; with `OFF` it could cost the whole file. With `fsync` every commit is synced (`FULL`).
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import threading
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Final, final
+
+from harness2_core.api import Damaged, StoreError
+
+from .atomic import AtomicFiles
+from .failures import FULL, explained
+
+_SCHEMA: Final = """
+CREATE TABLE records (
+  kind TEXT NOT NULL, key TEXT NOT NULL, checksum TEXT NOT NULL, value BLOB NOT NULL, UNIQUE (kind, key));
+CREATE TABLE blobs (digest TEXT NOT NULL UNIQUE, size INTEGER NOT NULL, value BLOB NOT NULL);
+"""
+_CHECKPOINT_PAGES: Final = 4000
+"""16 MB of log between checkpoints: few enough syncs that they do not count."""
+
+_inherited: Final[list[sqlite3.Connection]] = []
+"""Connections of a parent process, kept in its forked child: SQLite forbids even to close them there."""
+
+
+@final
+class Database:
+    """`path` of the database; `wait_seconds` for another program that keeps it locked."""
+
+    def __init__(self, path: Path, files: AtomicFiles, *, wait_seconds: int, fsync: bool) -> None:
+        self.path = path
+        self._files = files
+        self._wait = wait_seconds
+        self._synchronous = "FULL" if fsync else "NORMAL"
+        self._local = _Local()
+        self._turn = (os.getpid(), threading.Lock())
+
+    @contextmanager
+    def reading(self) -> Iterator[sqlite3.Connection | None]:
+        """This thread's connection; `None` while there is no database."""
+        with self._explained():
+            yield self._connection() if self._local.connection or self.path.exists() else None
+
+    @contextmanager
+    def writing(self) -> Iterator[sqlite3.Connection]:
+        """This thread's connection, in turn: threads of one process queue here rather than poll in SQLite."""
+        with self._lock(), self._explained():
+            if not self._local.connection and not self.path.exists():
+                self._create()
+            yield self._connection()
+
+    def close(self) -> None:
+        """Closes this thread's connection; others close with their threads. The next use opens it again."""
+        connection, self._local.connection = self._local.connection, None
+        if connection is not None and self._local.owner == os.getpid():
+            connection.close()
+
+    def _connection(self) -> sqlite3.Connection:
+        local = self._local
+        if local.connection is not None and local.owner != os.getpid():
+            _inherited.append(local.connection)
+            local.connection = None
+        if local.connection is None:
+            local.connection = self._connect()
+            local.owner = os.getpid()
+        return local.connection
+
+    def _connect(self) -> sqlite3.Connection:
+        if not os.access(self.path.parent, os.W_OK):
+            return sqlite3.connect(f"{self._unwritable().as_uri()}?immutable=1", uri=True, check_same_thread=False)
+        connection = sqlite3.connect(
+            self.path, timeout=self._wait, isolation_level=None, check_same_thread=False, cached_statements=32
+        )
+        connection.execute(f"PRAGMA synchronous={self._synchronous}")
+        connection.execute(f"PRAGMA wal_autocheckpoint={_CHECKPOINT_PAGES}")
+        return connection
+
+    def _unwritable(self) -> Path:
+        log = Path(f"{self.path}-wal")
+        if log.exists() and log.stat().st_size > 0:
+            raise StoreError(
+                f"{self.path} cannot be read: its directory is read-only and {log.name} holds writes not yet taken in",
+                "copy the store's directory to a place that can be written, and read it there",
+            )
+        return self.path
+
+    def _create(self) -> None:
+        """Two processes may: each makes a whole empty database, and the first that names its own wins."""
+        with explained(self.path), self._files.draft() as (file, draft):
+            with closing(sqlite3.connect(draft, isolation_level=None)) as connection:
+                connection.execute("PRAGMA journal_mode=WAL")
+                connection.executescript(f"BEGIN; {_SCHEMA} COMMIT;")
+            self._files.finish(file)
+            self._files.link(draft, self.path)
+
+    def _lock(self) -> threading.Lock:
+        if self._turn[0] != os.getpid():  # forked: the lock may be held by a thread that does not exist here
+            self._turn = (os.getpid(), threading.Lock())
+        return self._turn[1]
+
+    @contextmanager
+    def _explained(self) -> Iterator[None]:
+        try:
+            yield
+        except sqlite3.Error as error:
+            raise self._in_words(error) from error
+
+    def _in_words(self, error: sqlite3.Error) -> StoreError:
+        code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+        if code == sqlite3.SQLITE_FULL:
+            return StoreError(f"{self.path} {FULL[0]}", FULL[1])
+        if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+            return StoreError(
+                f"{self.path} was kept locked by another program for {self._wait} s",
+                "end that program (a backup, an open sqlite3 shell), or raise the store's `wait_seconds`",
+            )
+        if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
+            return Damaged(
+                f"{self.path} is damaged: {error}",
+                "put back a copy, or move it away and run the same command again: what it held is made anew",
+            )
+        if code in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM):
+            return StoreError(
+                f"{self.path} cannot be opened for writing: {error}",
+                "give this user write access to it and its directory, or set the store's `path` to another one",
+            )
+        return StoreError(
+            f"{self.path} cannot be used: {error}",
+            "check that its disk is sound and has free space, then run again; all that was stored is kept",
+        )
+
+
+class _Local(threading.local):
+    connection: sqlite3.Connection | None = None
+    owner: int = 0
