@@ -25,7 +25,7 @@ def main(arguments: Sequence[str]) -> int:
     local = [ROOT, *([] if core_only else plugins())]
     wanted = [*(f"-e{path}" for path in local), *requirements(groups)]
     for installer in installers():
-        if subprocess.run([*installer, *wanted], cwd=ROOT, stdin=subprocess.DEVNULL).returncode == 0:
+        if subprocess.run([*installer, *wanted], cwd=ROOT, env=environ(), stdin=subprocess.DEVNULL).returncode == 0:
             return 0
         print(f"{' '.join(installer[:3])} did not succeed", file=sys.stderr)
     return 1
@@ -61,6 +61,11 @@ def installers() -> Iterator[list[str]]:
     if subprocess.run([*pip, "--version"], capture_output=True).returncode:
         subprocess.run([sys.executable, "-m", "ensurepip"], check=True, stdout=subprocess.DEVNULL)
     yield [*pip, "install", "--quiet", "--disable-pip-version-check"]
+
+
+def environ() -> dict[str, str]:
+    """The environment of installers: uv trusts the certificates of the system, as pip and everything else here does."""
+    return {"UV_SYSTEM_CERTS": "1", "UV_NATIVE_TLS": "1", "UV_NO_PROGRESS": "1", **os.environ}
 
 
 def find_uv() -> str | None:

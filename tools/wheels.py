@@ -9,7 +9,6 @@ from the index first. There the plugin's own tests run, except those marked `tog
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
 import subprocess
@@ -23,7 +22,7 @@ from concurrent.futures import ThreadPoolExecutor
 from email import message_from_bytes
 from pathlib import Path, PurePosixPath
 
-from install import ROOT, find_uv, plugins
+from install import ROOT, environ, find_uv, plugins
 
 AT_ONCE = 2
 
@@ -162,9 +161,9 @@ def install(python: Path, arguments: Sequence[str]) -> None:
 
 def run(command: Sequence[str], cwd: Path = ROOT) -> str:
     """What the command printed; `Broken` when it failed."""
-    environ = {key: value for key, value in os.environ.items() if key not in ("PYTHONPATH", "VIRTUAL_ENV")}
+    clean = {key: value for key, value in environ().items() if key not in ("PYTHONPATH", "VIRTUAL_ENV")}
     done = subprocess.run(
-        command, cwd=cwd, env=environ, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+        command, cwd=cwd, env=clean, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
     )
     said = done.stdout.decode(errors="replace")
     if done.returncode:

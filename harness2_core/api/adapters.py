@@ -69,21 +69,24 @@ class RendersViews(Protocol):
 class HoldsGrader(Protocol):
     """Names the grader-side files of a task; core keeps them out of every workspace, evidence and ballot."""
 
-    def grader_side(self, task: str) -> Mapping[str, Path]: ...
+    def grader_side(self, task: str) -> Mapping[str, Path]:
+        """Relative path -> local file. Read once by the driver, into the store, for judges only."""
 
 
 @runtime_checkable
 class HasWords(Protocol):
     """Words for missions of one task, where `spec.words` does not fit all."""
 
-    def words(self, task: str) -> BenchWords: ...
+    def words(self, task: str) -> BenchWords:
+        """Used in place of `spec.words` for this task."""
 
 
 @runtime_checkable
 class OrdersDomains(Protocol):
     """A frozen domain order for streams without a seed; without it: descending task count, then name."""
 
-    def domain_order(self) -> Sequence[str]: ...
+    def domain_order(self) -> Sequence[str]:
+        """Every domain of the benchmark, in the order in which streams without a seed take them."""
 
 
 @runtime_checkable

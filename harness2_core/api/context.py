@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 
 class Context(Protocol):
+    """Given to plugin code with each request; the only way to processes and models that is confined and metered."""
+
     @property
     def key(self) -> Digest:
         """The request's digest: the idempotency key for a remote service."""

@@ -38,6 +38,8 @@ class Grading:
 
 @runtime_checkable
 class Judge(Protocol):
+    """Grades what a rollout delivered. Runs long after the method, which never learns of it."""
+
     def items(self, task: str, grader: Path) -> Sequence[Item] | None:
         """The items of a task; `None` when they are known only after a run."""
 

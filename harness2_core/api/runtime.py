@@ -36,7 +36,8 @@ class Store(Protocol):
     def put(self, kind: str, key: str, value: bytes) -> bool:
         """Atomic, first wins: False when the key was there already, whose value stays."""
 
-    def get(self, kind: str, key: str) -> bytes | None: ...
+    def get(self, kind: str, key: str) -> bytes | None:
+        """The value of a record, or `None`. `Damaged` when its bytes are not those that were put."""
 
     def scan(self, kind: str) -> Iterator[tuple[str, int]]:
         """(key, size in bytes) of every record of a kind, sorted by key."""
@@ -91,6 +92,8 @@ class TellsFailure(Protocol):
 class ModelAccess(Protocol):
     """Endpoint and key for a channel and a request, and the usage seen on the way."""
 
-    def open(self, channel: Channel, key: Digest, role: str) -> AbstractContextManager[Endpoint]: ...
+    def open(self, channel: Channel, key: Digest, role: str) -> AbstractContextManager[Endpoint]:
+        """Access for the request `key` while the context lasts; leaving it ends what was granted. Raises `Lost`."""
 
-    def usage(self, key: Digest) -> Usage | None: ...
+    def usage(self, key: Digest) -> Usage | None:
+        """What was seen to be used by the request `key`; `None` when nothing stands in between that could see it."""

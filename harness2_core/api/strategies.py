@@ -13,25 +13,29 @@ from harness2_core.model.templates import Templates
 class Selector(Protocol):
     """Picks one of at least two candidates. Raises `Unusable` when it cannot: core then falls back and marks it."""
 
-    def select(self, ballot: Ballot) -> Dialogue[Choice]: ...
+    def select(self, ballot: Ballot) -> Dialogue[Choice]:
+        """A dialogue that ends with the id of one of `ballot.candidates`, and why."""
 
 
 @runtime_checkable
 class Reflector(Protocol):
     """Distils at most one lesson of a round. `None`: there is nothing to tell later tasks."""
 
-    def reflect(self, round: Round) -> Dialogue[Lesson | None]: ...
+    def reflect(self, round: Round) -> Dialogue[Lesson | None]:
+        """A dialogue that ends with a lesson. Whatever it raises is recorded, and undoes nothing."""
 
 
 @runtime_checkable
 class Mode(Protocol):
     """A pure function from k to a plan; `base1..basek` are given."""
 
-    def plan(self, k: int) -> Plan: ...
+    def plan(self, k: int) -> Plan:
+        """The plan for `k` bases; always the same for one `k`. Raises `InvalidValue` for a `k` it has none for."""
 
 
 @runtime_checkable
 class ShipsTemplates(Protocol):
     """A mode with mission texts of its own: stage template name -> text."""
 
-    def templates(self) -> Templates: ...
+    def templates(self) -> Templates:
+        """Added to those of core; a name that core has is replaced for this mode."""

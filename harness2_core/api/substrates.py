@@ -34,14 +34,16 @@ class Substrate(Protocol):
 class TellsLoss(Protocol):
     """Tells from what was seen that the provider or network failed, so that it does not count as the agent's doing."""
 
-    def loss(self, trajectory: Trajectory, exit: Exit) -> Lost | None: ...
+    def loss(self, trajectory: Trajectory, exit: Exit) -> Lost | None:
+        """The loss that these show, or `None` when what befell was the agent's own doing."""
 
 
 @runtime_checkable
 class TellsVersion(Protocol):
     """The agent's own version, for the record."""
 
-    def version(self) -> str: ...
+    def version(self) -> str:
+        """In the agent's own words, one line; empty when it does not tell."""
 
 
 @runtime_checkable
@@ -51,4 +53,5 @@ class RemoteAgent(Protocol):
     @property
     def surface(self) -> Surface: ...
 
-    def run(self, tree: HarnessTree, prompt: str, channel: Channel, workspace: Path, ctx: Context) -> Trajectory: ...
+    def run(self, tree: HarnessTree, prompt: str, channel: Channel, workspace: Path, ctx: Context) -> Trajectory:
+        """Runs to the end; deliverables are left in the workspace as a local agent would. Raises `Lost`."""

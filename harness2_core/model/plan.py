@@ -86,9 +86,11 @@ class Plan:
         return tuple(f"{BASE}{index}" for index in range(1, self.rollouts - len(self.rolls) + 1))
 
     def roll(self, label: str) -> Roll:
+        """The roll of this label; `StopIteration` when the plan has none."""
         return next(roll for roll in self.rolls if roll.label == label)
 
     def stage(self, label: str) -> Stage:
+        """The stage of this label; `StopIteration` when the plan has none."""
         return next(stage for stage in self.stages if stage.label == label)
 
     @property

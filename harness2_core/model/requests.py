@@ -95,6 +95,7 @@ def encode_request(request: Request) -> bytes:
 
 
 def request_digest(request: Request) -> Digest:
+    """SHA-256 of the request's canonical JSON: its identity everywhere."""
     return digest_bytes(encode_request(request))
 
 

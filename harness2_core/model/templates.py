@@ -36,6 +36,7 @@ class Templates:
         return digest_bytes(canonical(dict(self.texts)))
 
     def version(self, name: str) -> str:
+        """What the text's first comment says of itself; empty when it says nothing."""
         found = _VERSION.search(self.texts[name])
         return found.group(1) if found else ""
 
