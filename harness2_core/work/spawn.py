@@ -14,8 +14,8 @@ from typing import Final
 
 from attrs import field, frozen
 
-from harness2_core.api.runtime import Sandbox
-from harness2_core.model.errors import ConfigError
+from harness2_core.api.runtime import Sandbox, TellsFailure
+from harness2_core.model.errors import ConfigError, Lost
 from harness2_core.model.frozen import FrozenMap, texts
 from harness2_core.model.paths import collisions
 from harness2_core.model.process import Exit, Install, Mount, Place, Policy
@@ -81,7 +81,7 @@ def spawn(launch: Launch, site: Site, sandbox: Sandbox | None, cancelled: Callab
     if sandbox is not None:
         argv = tuple(sandbox.wrap(argv, policy(launch, site, place), place))
     launch.out.mkdir(parents=True)
-    return process.run(
+    ended = process.run(
         argv,
         cwd=launch.cwd,
         env=environment(place, launch.env, install.env),
@@ -92,6 +92,10 @@ def spawn(launch: Launch, site: Site, sandbox: Sandbox | None, cancelled: Callab
         processes=launch.bounds.processes,
         cancelled=cancelled,
     )
+    failure = sandbox.failure(ended) if isinstance(sandbox, TellsFailure) else ""
+    if failure:
+        raise Lost("sandbox", failure)
+    return ended
 
 
 def environment(place: Place, endpoint: Mapping[str, str], install: Mapping[str, str]) -> Mapping[str, str]:

@@ -1,30 +1,46 @@
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness2_core.api import Lost, Outcome, Verdict
+from harness2_core.api import (
+    Context,
+    FrozenMap,
+    GradeRequest,
+    Grading,
+    Item,
+    Lost,
+    Outcome,
+    Verdict,
+)
 from harness2_core.model.manifest import Entry, Manifest
 from harness2_core.model.records import Rollout
 from harness2_core.model.serial import dump
+from harness2_core.testing.workroom import ItemJudge, WorkRoom
 from harness2_core.work.grade import scored
 
 ROLLOUT = "a" * 64
 
 
 @pytest.fixture
-def delivered(toys):
+def delivered(room: WorkRoom) -> GradeRequest:
     """A stored rollout that delivered `sum.txt`."""
     entry = Entry(room.store.put_blob(b"3\n"), 2)
-    manifest = Manifest({"sum.txt": entry})
-    _put(toys, Rollout(ROLLOUT, Outcome.FINISHED, True, deliverables=manifest, views=Manifest({"sum.txt.txt": entry})))
+    manifest = Manifest(FrozenMap({"sum.txt": entry}))
+    _put(
+        room,
+        Rollout(
+            ROLLOUT, Outcome.FINISHED, True, deliverables=manifest, views=Manifest(FrozenMap({"sum.txt.txt": entry}))
+        ),
+    )
     return room.grade_request(ROLLOUT)
 
 
-def _put(toys, rollout: Rollout) -> None:
+def _put(room: WorkRoom, rollout: Rollout) -> None:
     room.store.put("rollout", ROLLOUT, dump(rollout))
 
 
@@ -39,7 +55,7 @@ def test_a_score_is_passed_weight_over_weight(room: WorkRoom, delivered: GradeRe
 def test_a_judge_is_given_copies_of_what_was_stored(room: WorkRoom, delivered: GradeRequest) -> None:
     seen: dict[str, str] = {}
 
-    def look(item, work) -> Verdict:
+    def look(item: Item, work: Grading) -> Verdict:
         for part in ("deliverables", "views", "grader", "source", "sealed"):
             root: Path = getattr(work, part)
             seen.update({f"{part}/{p.name}": p.read_text() for p in root.rglob("*") if p.is_file()})
@@ -63,7 +79,7 @@ def test_a_missing_verdict_makes_the_score_missing_and_never_zero(room: WorkRoom
 
 
 def test_a_judge_that_raises_loses_no_good_verdict(room: WorkRoom, delivered: GradeRequest) -> None:
-    def raising(item, work) -> Verdict:
+    def raising(item: Item, work: Grading) -> Verdict:
         if item.name == "b":
             raise ValueError("unreadable reply")
         return Verdict(item.name, True)
@@ -77,7 +93,7 @@ def test_a_judge_that_raises_loses_no_good_verdict(room: WorkRoom, delivered: Gr
 
 
 def test_a_grading_asked_for_again_pays_only_for_what_is_missing(room: WorkRoom, delivered: GradeRequest) -> None:
-    def losing(item, work) -> Verdict:
+    def losing(item: Item, work: Grading) -> Verdict:
         if item.name == "b":
             raise Lost("network", "connection reset")
         return Verdict(item.name, False)
@@ -85,43 +101,43 @@ def test_a_grading_asked_for_again_pays_only_for_what_is_missing(room: WorkRoom,
     room.judge = ItemJudge(losing)
     (ended,) = room.perform(delivered)
     assert (ended.final, ended.cause) == (False, "network")
-    room.judge = ItemJudge(lambda item, work: Verdict(item.name, True))
+    judge = room.judge = ItemJudge(lambda item, work: Verdict(item.name, True))
     grade = room.graded(delivered)
-    assert room.judge.asked == ["b"]
+    assert judge.asked == ["b"]
     assert grade.score == "0.5"
 
 
 def test_a_delivered_nothing_is_zero_and_asks_no_judge(room: WorkRoom) -> None:
-    _put(toys, Rollout(ROLLOUT, Outcome.FINISHED, False))
-    room.judge = ItemJudge(lambda item, work: Verdict(item.name, True))
+    _put(room, Rollout(ROLLOUT, Outcome.FINISHED, False))
+    judge = room.judge = ItemJudge(lambda item, work: Verdict(item.name, True))
     grade = room.graded(room.grade_request(ROLLOUT))
     assert grade.score == "0"
     assert [verdict.passed for verdict in grade.verdicts] == [False, False]
-    assert room.judge.asked == []
+    assert judge.asked == []
 
 
 def test_a_delivered_nothing_is_zero_when_items_are_known_only_by_running(room: WorkRoom) -> None:
-    _put(toys, Rollout(ROLLOUT, Outcome.FINISHED, False))
+    _put(room, Rollout(ROLLOUT, Outcome.FINISHED, False))
     room.judge = ItemJudge(lambda item, work: Verdict(item.name, None), None)
     grade = room.graded(room.grade_request(ROLLOUT))
     assert grade.score == "0"
 
 
 def test_a_dead_rollout_is_not_graded(room: WorkRoom) -> None:
-    _put(toys, Rollout(ROLLOUT, Outcome.LOST, cause="network"))
+    _put(room, Rollout(ROLLOUT, Outcome.LOST, cause="network"))
     (ended,) = room.perform(room.grade_request(ROLLOUT))
     assert not ended.final
     assert "is dead" in ended.note
 
 
 def test_a_number_is_no_verdict(room: WorkRoom, delivered: GradeRequest) -> None:
-    room.judge = ItemJudge(lambda item, work: Verdict(item.name, 1))
+    room.judge = ItemJudge(lambda item, work: Verdict(item.name, 1))  # type: ignore[arg-type]
     assert room.graded(delivered).score is None
 
 
 def test_verdicts_on_items_that_were_not_asked_for_count_for_nothing(room: WorkRoom, delivered: GradeRequest) -> None:
-    class Chatty(judge_by):
-        def grade(self, work, items, ctx):
+    class Chatty(ItemJudge):
+        def grade(self, work: Grading, items: Sequence[Item], ctx: Context) -> Iterator[Verdict]:
             yield Verdict("invented", True)
             yield Verdict("a", False)
             yield Verdict("a", True)

@@ -1,14 +1,16 @@
 from __future__ import annotations
 
+import importlib
 import pickle
 import sys
 import textwrap
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from attrs import evolve
 
-from harness2_core.api import Assignment, HarnessTree, RolloutRequest, request_digest
+from harness2_core.api import Assignment, FrozenMap, HarnessTree, RolloutRequest, request_digest
 from harness2_core.model.channel import Channel
 from harness2_core.model.records import Rollout
 from harness2_core.model.serial import load
@@ -134,7 +136,7 @@ store.toyfiles = toyworld
 
 
 @pytest.fixture
-def work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Assignment:
+def work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Assignment]:
     """An assignment of one rollout, for plugins of a distribution installed for this test."""
     site = tmp_path / "site"
     info = site / "harness2_toyworld-1.2.0.dist-info"
@@ -144,19 +146,19 @@ def work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Assignment:
     (site / "toyworld.py").write_text(textwrap.dedent(MODULE))
     monkeypatch.syspath_prepend(str(site))
     monkeypatch.setattr(installed, "_made", {})
-    import toyworld
+    toyworld = importlib.import_module("toyworld")
 
     store = toyworld.Files(tmp_path / "runs")
     (tmp_path / "greeting.txt").write_text("hello ")
     greeting = put_content(store, tmp_path / "greeting.txt")
     card = material(store, toyworld.Bench(), "one", "toyworld")
-    tree = put_tree(store, HarnessTree({"main.md": "x"}))
+    tree = put_tree(store, HarnessTree(FrozenMap({"main.md": "x"})))
     request = RolloutRequest(
-        "toyworld", "one", card.digest, "ta", tree, Channel(limit_seconds=60), {}, "toyworld-ta-agg1/one/base1"
+        "toyworld", "one", card.digest, "ta", tree, Channel(limit_seconds=60), FrozenMap(), "toyworld-ta-agg1/one/base1"
     )
     versions = {"adapter.toyworld": "harness2-toyworld 1.2.0", "substrate.toyagent": "harness2-toyworld 1.2.0"}
     settings = {"substrate.toyagent": f'{{"greeting":"{greeting}","times":2}}'}
-    yield Assignment((request,), versions, settings, "toyfiles", str(tmp_path / "runs"))
+    yield Assignment((request,), FrozenMap(versions), FrozenMap(settings), "toyfiles", str(tmp_path / "runs"))
     sys.modules.pop("toyworld", None)
 
 
@@ -165,7 +167,7 @@ def test_an_assignment_is_all_that_a_worker_needs(work: Assignment) -> None:
     (ended,) = perform(pickle.loads(pickle.dumps(work)))
     assert ended.final, ended
     store = installed.providers_for(work).store
-    record = load(store.get("rollout", ended.request), Rollout)
+    record = load(store.get("rollout", ended.request) or b"", Rollout)
     with store.open_blob(record.stream.digest) as stream:
         assert stream.read() == b"hello hello \n"
     assert record.versions["substrate.toyagent"] == "harness2-toyworld 1.2.0"
@@ -187,5 +189,5 @@ def test_a_worker_without_a_plugin_refuses_by_name(work: Assignment) -> None:
 def test_providers_are_made_once_for_the_same_settings(work: Assignment) -> None:
     first = installed.providers_for(work)
     assert installed.providers_for(evolve(work, requests=())) is first
-    assert installed.providers_for(evolve(work, settings={})) is not first
+    assert installed.providers_for(evolve(work, settings=FrozenMap())) is not first
     assert request_digest(work.requests[0])

@@ -1,10 +1,14 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
+from pathlib import Path
 
 import pytest
+from attrs import evolve
 
-from harness2_core.api import ConfigError, InvalidValue
+from harness2_core.api import ConfigError, FrozenMap, InvalidValue, Task
+from harness2_core.testing.workroom import SumsBench, WorkRoom
 from harness2_core.work.material import INPUTS, PROMPT, grader_manifest, material
 from harness2_core.work.trees import flatten, read_blob, read_card, read_manifest
 
@@ -15,7 +19,7 @@ def test_a_task_is_read_back_from_the_store_as_it_was(room: WorkRoom) -> None:
     assert read_card(room.store, card.digest) == card
     files = flatten(room.store, read_manifest(room.store, card.material))
     assert {path: read_blob(room.store, entry.digest) for path, entry in files.items()} == {
-        PROMPT: b"Sum the numbers of task one.",
+        PROMPT: b"Sum the numbers.",
         f"{INPUTS}numbers.txt": b"1\n2\n",
     }
 
@@ -23,8 +27,7 @@ def test_a_task_is_read_back_from_the_store_as_it_was(room: WorkRoom) -> None:
 def test_the_same_task_has_the_same_digest_wherever_it_lies(tmp_path: Path) -> None:
     cards = []
     for name in ("a", "b"):
-        (tmp_path / name).mkdir()
-        toys = toys_at(tmp_path / name)
+        room = WorkRoom(tmp_path / name)
         cards.append(material(room.store, room.sums, "one", "sums").digest)
     assert cards[0] == cards[1]
 
@@ -35,8 +38,7 @@ def test_a_changed_task_has_another_digest(room: WorkRoom, change: str) -> None:
     if change == "inputs":
         (room.sums.root / "inputs" / "numbers.txt").write_text("1\n3\n")
     elif change == "prompt":
-        task = room.sums.task
-        room.sums.task = lambda id: __import__("attrs").evolve(task(id), prompt="Other words.")
+        room.sums.prompt = "Other words."
     elif change == "expects":
         room.sums.expects = ("sum.txt",)
     else:
@@ -51,7 +53,7 @@ def test_version_control_data_stays_out_at_any_level(room: WorkRoom, where: str)
     (hidden / "HEAD").write_text("the solution is in here")
     card = material(room.store, room.sums, "one", "sums")
     assert list(flatten(room.store, read_manifest(room.store, card.material))) == [f"{INPUTS}numbers.txt", PROMPT]
-    assert b"the solution is in here" not in room.store.blobs.values()
+    assert b"the solution is in here" not in room.everything()
 
 
 def test_a_link_among_the_inputs_is_refused_by_name(room: WorkRoom) -> None:
@@ -73,19 +75,19 @@ def test_a_hard_link_to_a_grader_side_file_is_refused(room: WorkRoom) -> None:
 
 
 def test_an_input_below_a_grader_side_directory_is_refused(room: WorkRoom) -> None:
-    room.sums.grader_side = lambda task: {"all": room.sums.root / "inputs"}
+    class Everything(SumsBench):
+        def grader_side(self, task: str) -> Mapping[str, Path]:
+            return {"all": self.inputs}
+
     with pytest.raises(InvalidValue, match="is a grader-side file"):
-        material(room.store, room.sums, "one", "sums")
+        material(room.store, Everything(room.sums.root), "one", "sums")
 
 
 def test_a_grader_side_directory_reached_by_a_linked_parent_is_found_too(room: WorkRoom, tmp_path: Path) -> None:
     (tmp_path / "alias").symlink_to(room.sums.root)
-    task = room.sums.task("one")
-    from attrs import evolve
-
-    room.sums.task = lambda id: evolve(task, files={"k.txt": tmp_path / "alias" / "key.txt"})
+    bench = _bringing(room, {"k.txt": tmp_path / "alias" / "key.txt"})
     with pytest.raises(InvalidValue, match="is a grader-side file"):
-        material(room.store, room.sums, "one", "sums")
+        material(room.store, bench, "one", "sums")
 
 
 def test_a_name_that_is_no_utf8_is_refused_clearly(room: WorkRoom) -> None:
@@ -95,26 +97,28 @@ def test_a_name_that_is_no_utf8_is_refused_clearly(room: WorkRoom) -> None:
 
 
 def test_an_input_that_is_not_there_is_named(room: WorkRoom) -> None:
-    from attrs import evolve
-
-    task = room.sums.task("one")
-    room.sums.task = lambda id: evolve(task, files={"gone.txt": room.sums.root / "gone.txt"})
+    bench = _bringing(room, {"gone.txt": room.sums.root / "gone.txt"})
     with pytest.raises(ConfigError, match=r"gone\.txt"):
-        material(room.store, room.sums, "one", "sums")
+        material(room.store, bench, "one", "sums")
 
 
 def test_a_directory_stands_for_the_files_in_it(room: WorkRoom) -> None:
-    from attrs import evolve
-
-    task = room.sums.task("one")
-    room.sums.task = lambda id: evolve(task, files={"data": room.sums.root / "inputs"})
-    card = material(room.store, room.sums, "one", "sums")
+    bench = _bringing(room, {"data": room.sums.root / "inputs"})
+    card = material(room.store, bench, "one", "sums")
     assert f"{INPUTS}data/numbers.txt" in flatten(room.store, read_manifest(room.store, card.material))
 
 
 def test_grader_side_files_are_stored_for_judges_alone(room: WorkRoom) -> None:
     manifest = grader_manifest(room.store, room.sums, "one")
-    assert room.store.text(manifest.entries["key.txt"]) == "the answer is 3\n"
+    assert room.text(manifest.entries["key.txt"]) == "the answer is 3\n"
     card = material(room.store, room.sums, "one", "sums")
     named = {entry.digest for entry in flatten(room.store, read_manifest(room.store, card.material)).values()}
     assert manifest.entries["key.txt"].digest not in named
+
+
+def _bringing(room: WorkRoom, files: Mapping[str, Path]) -> SumsBench:
+    class Brings(SumsBench):
+        def task(self, id: str) -> Task:
+            return evolve(super().task(id), files=FrozenMap(files))
+
+    return Brings(room.sums.root)

@@ -7,29 +7,30 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harness2_core.api import Damaged, InvalidValue
+from harness2_core.api import Damaged, FrozenMap, InvalidValue, Store
 from harness2_core.model.manifest import Entry, Manifest
 from harness2_core.model.paths import unsafe
+from harness2_core.testing.memory_store import MemoryStore
 from harness2_core.work.materialise import materialise, write_files
 from harness2_core.work.site import remove
 from harness2_core.work.trees import flatten, put_manifest
 
 
-def manifest(store, files: dict[str, bytes]) -> Manifest:
-    return Manifest({path: Entry(store.put_blob(data), len(data)) for path, data in files.items()})
+def manifest(store: Store, files: dict[str, bytes]) -> Manifest:
+    return Manifest(FrozenMap({path: Entry(store.put_blob(data), len(data)) for path, data in files.items()}))
 
 
-def test_files_and_mounts_are_written_where_they_are_named(store, tmp_path) -> None:
+def test_files_and_mounts_are_written_where_they_are_named(store: MemoryStore, tmp_path: Path) -> None:
     inner = manifest(store, {"deep/a.txt": b"a"})
     put_manifest(store, inner)
-    whole = Manifest({**manifest(store, {"b.txt": b"b"}).entries, "mount/": inner.entry()})
+    whole = Manifest(FrozenMap({**manifest(store, {"b.txt": b"b"}).entries, "mount/": inner.entry()}))
     paths = materialise(store, whole, tmp_path / "out")
     assert paths == ("b.txt", "mount/deep/a.txt")
     assert (tmp_path / "out/mount/deep/a.txt").read_bytes() == b"a"
     assert flatten(store, whole).keys() == set(paths)
 
 
-def test_a_script_is_executable_and_nothing_else_is(store, tmp_path) -> None:
+def test_a_script_is_executable_and_nothing_else_is(store: MemoryStore, tmp_path: Path) -> None:
     materialise(store, manifest(store, {"run": b"#!/bin/sh\n", "text": b"# !\n", "empty": b"", "one": b"#"}), tmp_path)
     assert {path.name: bool(path.stat().st_mode & 0o111) for path in tmp_path.iterdir()} == {
         "run": True,
@@ -39,21 +40,21 @@ def test_a_script_is_executable_and_nothing_else_is(store, tmp_path) -> None:
     }
 
 
-def test_evidence_can_be_written_without_write_bits(store, tmp_path) -> None:
+def test_evidence_can_be_written_without_write_bits(store: MemoryStore, tmp_path: Path) -> None:
     materialise(store, manifest(store, {"d/run": b"#!/bin/sh\n"}), tmp_path / "out", read_only=True)
     assert (tmp_path / "out/d/run").stat().st_mode & 0o777 == 0o555
     assert (tmp_path / "out/d").stat().st_mode & 0o777 == 0o555
     remove(tmp_path / "out")
 
 
-def test_nothing_is_overwritten(store, tmp_path) -> None:
+def test_nothing_is_overwritten(store: MemoryStore, tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("mine")
     with pytest.raises(InvalidValue, match=r"'a.txt' is there already"):
         materialise(store, manifest(store, {"a.txt": b"theirs"}), tmp_path)
     assert (tmp_path / "a.txt").read_text() == "mine"
 
 
-def test_no_link_is_followed_on_the_way(store, tmp_path) -> None:
+def test_no_link_is_followed_on_the_way(store: MemoryStore, tmp_path: Path) -> None:
     (tmp_path / "elsewhere").mkdir()
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "d").symlink_to(tmp_path / "elsewhere")
@@ -65,20 +66,17 @@ def test_no_link_is_followed_on_the_way(store, tmp_path) -> None:
     assert list((tmp_path / "elsewhere").iterdir()) == []
 
 
-def test_a_flipped_byte_is_found_before_anybody_reads_the_file(store, tmp_path) -> None:
+def test_a_flipped_byte_is_found_before_anybody_reads_the_file(store: MemoryStore, tmp_path: Path) -> None:
     whole = manifest(store, {"a.txt": b"good"})
 
-    class Verifying:
-        def open_blob(self, digest):
-            raise Damaged("blob differs from its digest", "restore it")
-
+    store.damage(b"good")
     with pytest.raises(Damaged):
-        materialise(Verifying(), whole, tmp_path)
+        materialise(store, whole, tmp_path)
 
 
 @settings(max_examples=60, deadline=None)
 @given(path=st.text(st.sampled_from("a./\\:~\x00\n é"), min_size=1, max_size=12))
-def test_no_path_writes_outside_its_directory(path, tmp_path_factory) -> None:
+def test_no_path_writes_outside_its_directory(path: str, tmp_path_factory: pytest.TempPathFactory) -> None:
     root = tmp_path_factory.mktemp("paths")
     out = root / "out"
     try:
@@ -90,7 +88,7 @@ def test_no_path_writes_outside_its_directory(path, tmp_path_factory) -> None:
     assert (not written) == bool(unsafe(path))
 
 
-def test_any_depth_and_any_mode_can_be_removed(tmp_path) -> None:
+def test_any_depth_and_any_mode_can_be_removed(tmp_path: Path) -> None:
     top = tmp_path / "top"
     top.mkdir()
     here = Path.cwd()

@@ -16,7 +16,7 @@ def test_every_cause_of_a_loss_has_a_row_with_its_reason() -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("cause", CAUSES)
-def test_every_loss_ends_after_its_repeats_and_waits_never_shrink(kind, cause) -> None:
+def test_every_loss_ends_after_its_repeats_and_waits_never_shrink(kind: str, cause: str) -> None:
     decisions = [decide(kind, cause, tries) for tries in range(1, 20)]
     repeats = [decision for decision in decisions if isinstance(decision, Again)]
     assert len(repeats) == LOSSES[cause].repeats
@@ -40,7 +40,7 @@ def test_a_full_disk_stops_the_sweep_instead_of_killing_requests() -> None:
 
 
 @pytest.mark.parametrize("outcome", [Outcome.FINISHED, Outcome.TIMED_OUT, Outcome.REFUSED, Outcome.CRASHED])
-def test_what_an_agent_did_is_final_for_rollouts_and_gradings(outcome) -> None:
+def test_what_an_agent_did_is_final_for_rollouts_and_gradings(outcome: Outcome) -> None:
     assert is_final("rollout", outcome)
     assert is_final("grade", outcome)
     with pytest.raises(InvalidValue):
@@ -48,7 +48,7 @@ def test_what_an_agent_did_is_final_for_rollouts_and_gradings(outcome) -> None:
 
 
 @pytest.mark.parametrize("outcome", [Outcome.TIMED_OUT, Outcome.REFUSED, Outcome.CRASHED])
-def test_a_session_without_an_answer_is_asked_once_more(outcome) -> None:
+def test_a_session_without_an_answer_is_asked_once_more(outcome: Outcome) -> None:
     assert not is_final("session", outcome)
     assert isinstance(decide("session", outcome.value, 1), Again)
     assert decide("session", outcome.value, 2) == Dead()

@@ -5,15 +5,15 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness2_core.api import Action, Observation, Trajectory
+from harness2_core.api import Action, FrozenMap, Observation, Trajectory
 from harness2_core.work.rewriting import Rewriter
 
 REAL = "/srv/runs é/work/abc"
-TABLE = {REAL: "/workspace", f"{REAL}.aside/home": "/home/agent", "canary-key": "[key withheld]"}
+TABLE = FrozenMap({REAL: "/workspace", f"{REAL}.aside/home": "/home/agent", "canary-key": "[key withheld]"})
 
 
 @given(st.lists(st.sampled_from([REAL, REAL[:9], f"{REAL}.aside/home", "canary-key", "canary-", "x", "/"])), st.data())
-def test_a_stream_is_rewritten_alike_wherever_it_is_cut(parts, data) -> None:
+def test_a_stream_is_rewritten_alike_wherever_it_is_cut(parts: list[str], data: st.DataObject) -> None:
     whole = "".join(parts).encode()
     cuts = sorted(data.draw(st.lists(st.integers(0, len(whole)), max_size=6)))
     chunks = [whole[a:b] for a, b in zip([0, *cuts], [*cuts, len(whole)], strict=True)]
@@ -44,7 +44,7 @@ def test_all_texts_of_a_trajectory_are_rewritten() -> None:
 
 
 def test_short_texts_are_left_alone_for_they_hit_by_chance() -> None:
-    assert Rewriter({"abc": "X"}).text("abc") == "abc"
+    assert Rewriter(FrozenMap({"abc": "X"})).text("abc") == "abc"
 
 
 def test_no_key_is_shown_by_a_rewriter() -> None:

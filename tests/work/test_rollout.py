@@ -340,7 +340,9 @@ def test_a_link_that_an_adapter_found_is_not_followed(room: WorkRoom, tmp_path: 
 
     (tmp_path / "canary.txt").write_text("canary-text")
     room.bench = Collects(tmp_path / "bench")
-    record = room.rolled(f"import os\nos.symlink({str(tmp_path)!r}, 'output/folder')\nos.symlink('/etc/passwd', 'output/p')")
+    record = room.rolled(
+        f"import os\nos.symlink({str(tmp_path)!r}, 'output/folder')\nos.symlink('/etc/passwd', 'output/p')"
+    )
     assert not record.deliverables.entries
     assert not any(b"canary-text" in blob or b"root:" in blob for blob in room.blobs())
 

@@ -1,23 +1,52 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TypeAlias
 
 import pytest
 
-from harness2_core.api import Install, Lost, Outcome, Said, Usage, request_digest
+from harness2_core.api import (
+    Context,
+    FrozenMap,
+    HarnessTree,
+    Install,
+    Lost,
+    Outcome,
+    Reply,
+    Said,
+    SessionRequest,
+    Usage,
+    request_digest,
+)
+from harness2_core.testing.workroom import ActingProposer, ProgramAgent, SumsBench, WorkRoom
 from harness2_core.work.attempts import attempts_of, spent_on_lost
 from harness2_core.work.trees import read_manifest, read_tree
 
 TREE = {"scripts/solve.py": b"print(1)\n"}
 
 
-def editing(edit, said: Said | None = None):
-    def act(request, workspace: Path, ctx) -> Said | None:
+Act: TypeAlias = Callable[[SessionRequest, Path, Context], Said | None]
+
+
+def editing(edit: Callable[[Path], object], said: Said | None = None) -> Act:
+    def act(request: SessionRequest, workspace: Path, ctx: Context) -> Said | None:
         edit(workspace / "context" / "harness")
         return said
 
     return act
+
+
+def accepted(room: WorkRoom, reply: Reply) -> dict[str, str]:
+    assert reply.accepted is not None, reply.problems
+    return dict(read_tree(room.store, reply.accepted).files)
+
+
+def harvested(room: WorkRoom, reply: Reply) -> dict[str, str]:
+    assert reply.harvested is not None
+    stored = read_manifest(room.store, reply.harvested.digest)
+    return {path: room.text(entry) for path, entry in stored.entries.items()}
 
 
 def test_an_edited_harness_is_harvested_and_accepted(room: WorkRoom) -> None:
@@ -25,13 +54,13 @@ def test_an_edited_harness_is_harvested_and_accepted(room: WorkRoom) -> None:
     reply = room.replied(room.session_request(TREE))
     assert reply.answered
     assert reply.problems == ()
-    assert read_tree(room.store, reply.accepted).files == {"scripts/solve.py": "print(2)\n"}
-    assert reply.harvested.digest == reply.accepted
+    assert accepted(room, reply) == harvested(room, reply) == {"scripts/solve.py": "print(2)\n"}
     assert reply.usage.usd == "0.5"
 
 
 def test_the_editable_part_is_a_copy_and_what_it_came_from_stays(room: WorkRoom) -> None:
     request = room.session_request(TREE)
+    assert request.editable is not None
     room.proposer = ActingProposer(editing(lambda harness: (harness / "scripts/solve.py").write_text("changed")))
     room.replied(request)
     assert read_tree(room.store, request.editable).files == {"scripts/solve.py": "print(1)\n"}
@@ -40,7 +69,7 @@ def test_the_editable_part_is_a_copy_and_what_it_came_from_stays(room: WorkRoom)
 def test_a_session_sees_its_evidence_and_nothing_else(room: WorkRoom) -> None:
     seen: list[str] = []
 
-    def act(request, workspace: Path, ctx) -> None:
+    def act(request: SessionRequest, workspace: Path, ctx: Context) -> None:
         seen.extend(sorted(str(path.relative_to(workspace)) for path in workspace.rglob("*") if path.is_file()))
 
     room.proposer = ActingProposer(act)
@@ -51,7 +80,7 @@ def test_a_session_sees_its_evidence_and_nothing_else(room: WorkRoom) -> None:
 def test_evidence_has_no_write_bits_and_the_harness_has(room: WorkRoom) -> None:
     modes: dict[str, int] = {}
 
-    def act(request, workspace: Path, ctx) -> None:
+    def act(request: SessionRequest, workspace: Path, ctx: Context) -> None:
         modes.update({p.name: p.stat().st_mode & 0o222 for p in (workspace / "context").rglob("*")})
 
     room.proposer = ActingProposer(act)
@@ -69,8 +98,8 @@ def test_a_link_in_a_harness_is_a_problem_in_words_and_its_target_stays_out(room
     reply = room.replied(room.session_request(TREE))
     assert reply.accepted is None
     assert "'scripts/more.py' is a symbolic link; a harness holds regular files only" in reply.problems
-    assert list(reply.harvested.entries) == ["scripts/solve.py"]
-    assert not any(b"canary-of-the-host" in blob for blob in room.store.blobs.values())
+    assert list(harvested(room, reply)) == ["scripts/solve.py"]
+    assert b"canary-of-the-host" not in room.everything()
 
 
 def test_a_harness_directory_that_is_a_link_is_not_followed(room: WorkRoom, tmp_path: Path) -> None:
@@ -84,7 +113,7 @@ def test_a_harness_directory_that_is_a_link_is_not_followed(room: WorkRoom, tmp_
     room.proposer = ActingProposer(editing(swap))
     reply = room.replied(room.session_request(TREE))
     assert reply.accepted is None
-    assert not reply.harvested.entries
+    assert harvested(room, reply) == {}
 
 
 def test_all_problems_come_at_once_and_what_was_left_is_stored(room: WorkRoom) -> None:
@@ -98,19 +127,19 @@ def test_all_problems_come_at_once_and_what_was_left_is_stored(room: WorkRoom) -
     assert any("does not compile" in problem for problem in reply.problems)
     assert any("notes.txt" in problem for problem in reply.problems)
     assert any("left behind by a tool" in note for note in reply.notes)
-    assert sorted(read_manifest(room.store, reply.harvested.digest).entries) == ["notes.txt", "scripts/solve.py"]
+    assert sorted(harvested(room, reply)) == ["notes.txt", "scripts/solve.py"]
 
 
-def test_checks_of_benchmark_substrate_and_extra_plugins_all_take_part(room: WorkRoom) -> None:
-    class Bench(bench_class):
-        def check_tree(self, tree):
+def test_checks_of_benchmark_substrate_and_extra_plugins_all_take_part(room: WorkRoom, tmp_path: Path) -> None:
+    class Bench(SumsBench):
+        def check_tree(self, tree: HarnessTree) -> Sequence[str]:
             return ["benchmark says no"]
 
-    class Agent(agent_class):
-        def check_tree(self, tree):
+    class Agent(ProgramAgent):
+        def check_tree(self, tree: HarnessTree) -> Sequence[str]:
             raise KeyError("broken")
 
-    room.bench, room.agent, room.checks = Bench(room.bench.root), Agent(), (lambda tree: ["plugin says no"],)
+    room.bench, room.agent, room.checks = Bench(tmp_path / "bench"), Agent(), (lambda tree: ["plugin says no"],)
     reply = room.replied(room.session_request(TREE))
     assert reply.accepted is None
     assert "benchmark says no" in reply.problems
@@ -128,7 +157,7 @@ def test_keep_base_keeps_what_was_given_whatever_was_edited(room: WorkRoom) -> N
     assert reply.kept
     assert reply.accepted == request.editable
     assert reply.problems == ()
-    assert room.store.text(reply.harvested.entries["scripts/solve.py"]) == "print('half an edit"
+    assert harvested(room, reply) == {"scripts/solve.py": "print('half an edit"}
 
 
 def test_keep_base_does_not_make_an_unacceptable_tree_accepted(room: WorkRoom) -> None:
@@ -149,13 +178,16 @@ def test_a_session_that_edits_nothing_has_no_harvest(room: WorkRoom) -> None:
     ("outcome", "cause"),
     [(Outcome.REFUSED, "refused"), (Outcome.TIMED_OUT, "timed-out"), (Outcome.CRASHED, "crashed")],
 )
-def test_a_session_without_an_answer_is_not_stored_and_its_price_is_kept(room: WorkRoom, outcome: Outcome, cause: str) -> None:
+def test_a_session_without_an_answer_is_not_stored_and_its_price_is_kept(
+    room: WorkRoom, outcome: Outcome, cause: str
+) -> None:
     room.proposer = ActingProposer(lambda *_: Said(outcome, "Half an answer", Usage("0.75", source="stream")))
     (ended,) = room.perform(room.session_request(TREE))
     assert (ended.final, ended.cause) == (False, cause)
     assert room.store.get("session", ended.request) is None
     assert spent_on_lost(room.store, ended.request).usd == "0.75"
     (attempt,) = attempts_of(room.store, ended.request)
+    assert attempt.ended is not None
     assert attempt.ended.outcome is outcome
 
 
@@ -166,7 +198,7 @@ def test_a_blank_answer_is_no_answer(room: WorkRoom) -> None:
 
 
 def test_a_lost_session_tells_cause_wait_and_price(room: WorkRoom) -> None:
-    def act(*_):
+    def act(request: SessionRequest, workspace: Path, ctx: Context) -> Said:
         raise Lost("rate-limit", "429 Too Many Requests", wait_seconds=40, usage=Usage("0.1", source="stream"))
 
     room.proposer = ActingProposer(act)
@@ -176,14 +208,14 @@ def test_a_lost_session_tells_cause_wait_and_price(room: WorkRoom) -> None:
 
 
 def test_what_a_session_says_of_its_workspace_does_not_depend_on_where_it_ran(room: WorkRoom) -> None:
-    def act(request, workspace: Path, ctx) -> Said:
+    def act(request: SessionRequest, workspace: Path, ctx: Context) -> Said:
         (workspace / "context/harness/scripts/solve.py").write_text(f"print({str(workspace)!r})\n")
         return Said(Outcome.FINISHED, f"I edited {workspace}/context/harness with {ctx.scratch}.", note=str(workspace))
 
     room.proposer = ActingProposer(act)
     reply = room.replied(room.session_request(TREE))
     assert reply.text == "I edited /workspace/context/harness with /scratch."
-    assert read_tree(room.store, reply.accepted).files["scripts/solve.py"] == "print('/workspace')\n"
+    assert accepted(room, reply) == {"scripts/solve.py": "print('/workspace')\n"}
     assert reply.notes == ("/workspace",)
 
 
@@ -191,11 +223,12 @@ def test_what_a_session_says_of_its_workspace_does_not_depend_on_where_it_ran(ro
 def test_a_proposer_runs_a_substrate_s_program_in_its_workspace(room: WorkRoom) -> None:
     printed: list[str] = []
 
-    def act(request, workspace: Path, ctx) -> Said:
+    def act(request: SessionRequest, workspace: Path, ctx: Context) -> Said:
         place = ctx.place(workspace)
         program = f"import os\nprint(os.getcwd() == {place.workspace!r}, os.listdir('context'), os.environ['HOME'])"
         for _ in range(2):  # the second replaces the files of the first, and nobody else's
-            install = Install({"run.py": program.encode()}, {".agentrc": b"x"}, (sys.executable, "run.py"), {})
+            files, home = FrozenMap({"run.py": program.encode()}), FrozenMap({".agentrc": b"x"})
+            install = Install(files, home, (sys.executable, "run.py"), FrozenMap())
             printed.append(ctx.spawn(install, workspace, 30).stdout.read_text())
         assert (Path(place.home) / ".agentrc").exists()
         return Said(Outcome.FINISHED, "ran")
@@ -209,7 +242,11 @@ def test_a_proposer_runs_a_substrate_s_program_in_its_workspace(room: WorkRoom) 
 
 def test_the_same_session_is_never_paid_twice(room: WorkRoom) -> None:
     calls: list[str] = []
-    room.proposer = ActingProposer(lambda request, workspace, ctx: calls.append(ctx.key))
+
+    def act(request: SessionRequest, workspace: Path, ctx: Context) -> None:
+        calls.append(ctx.key)
+
+    room.proposer = ActingProposer(act)
     request = room.session_request(TREE)
     room.replied(request)
     room.replied(request)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness2_core.api import ConfigError, Outcome, Usage
+from harness2_core.api import ConfigError, FrozenMap, Outcome, Usage
 from harness2_core.model.manifest import Entry, Manifest
+from harness2_core.testing.memory_store import MemoryStore
 from harness2_core.work import attempts
 from harness2_core.work.content import put_content, resolve_content
 from harness2_core.work.keeping import Kept
@@ -18,7 +21,7 @@ POLICIES = st.sampled_from(["none", "model", "hosts:a.example", "hosts:a.example
 
 
 @given(POLICIES, POLICIES)
-def test_the_stricter_network_is_the_same_whoever_asks_first(one, other) -> None:
+def test_the_stricter_network_is_the_same_whoever_asks_first(one: str, other: str) -> None:
     assert stricter(one, other) == stricter(other, one)
     assert stricter(one, "open") == one
     assert stricter(one, "none") == "none"
@@ -35,25 +38,22 @@ def test_an_agent_with_a_model_reaches_it_under_a_task_without_network() -> None
 
 
 @given(st.sets(st.sampled_from(["a", "a.txt", "a.txt/b", "a.txt.txt", "c/a", "c.txt/d", "c"]), min_size=1))
-def test_every_deliverable_has_a_view_of_its_own(names) -> None:
+def test_every_deliverable_has_a_view_of_its_own(names: set[str]) -> None:
     names = {n for n in names if not any(other.startswith(f"{n}/") for other in names)}
 
-    class Blobs:
-        def put_blob(self, data):
-            return "b" * 64
-
     entries = {name: Entry(f"{n:064x}", n) for n, name in enumerate(sorted(names))}
-    kept = Kept(Manifest(entries), frozenset(names))
-    views = text_views(Blobs(), kept)
+    kept = Kept(Manifest(FrozenMap(entries)), frozenset(names))
+    views = text_views(MemoryStore(), kept)
     assert sorted(entry.digest for entry in views.entries.values()) == sorted(e.digest for e in entries.values())
 
 
 def test_an_adapter_s_view_stands_in_the_place_of_core_s() -> None:
     one, two = Entry("a" * 64, 1), Entry("b" * 64, 2)
-    assert overlaid(Manifest({"x.txt": one}), {"x.txt": two, "x.png": one}).entries == {"x.png": one, "x.txt": two}
+    views = overlaid(Manifest(FrozenMap({"x.txt": one})), {"x.txt": two, "x.png": one})
+    assert views.entries == {"x.png": one, "x.txt": two}
 
 
-def test_attempts_are_numbered_and_their_prices_add_up(store) -> None:
+def test_attempts_are_numbered_and_their_prices_add_up(store: MemoryStore) -> None:
     key = "c" * 64
     for usd in ("0.1", "0.2"):
         ordinal = attempts.begin(store, key)
@@ -65,7 +65,7 @@ def test_attempts_are_numbered_and_their_prices_add_up(store) -> None:
     assert attempts.lost_attempts(store, key) == 2
 
 
-def test_content_travels_by_what_is_in_it_and_not_by_where_it_lies(store, tmp_path) -> None:
+def test_content_travels_by_what_is_in_it_and_not_by_where_it_lies(store: MemoryStore, tmp_path: Path) -> None:
     (tmp_path / "a.toml").write_text("x = 1")
     (tmp_path / "moved.toml").write_text("x = 1")
     (tmp_path / "d").mkdir()
@@ -78,13 +78,13 @@ def test_content_travels_by_what_is_in_it_and_not_by_where_it_lies(store, tmp_pa
     assert resolve_content(store, name, tmp_path / "scratch").is_file()
 
 
-def test_a_link_below_content_is_refused_by_name(store, tmp_path) -> None:
+def test_a_link_below_content_is_refused_by_name(store: MemoryStore, tmp_path: Path) -> None:
     (tmp_path / "d").mkdir()
     (tmp_path / "d" / "link").symlink_to("/etc/passwd")
     with pytest.raises(ConfigError, match="link"):
         put_content(store, tmp_path / "d")
 
 
-def test_content_that_is_not_there_is_named(store, tmp_path) -> None:
+def test_content_that_is_not_there_is_named(store: MemoryStore, tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"gone\.toml"):
         put_content(store, tmp_path / "gone.toml")
