@@ -1,0 +1,255 @@
+"""`bench`: a small experiment that `run_sweep` really runs, in a fraction of a second, with the plugins installed here.
+
+Folder tasks, a playbook for the `scripted` improver, the default store, modes, selector and reflector. The harness is
+one program, `scripts/solve.py`. By default the agent `pocket` runs it in this process, so that a task of four rollouts
+takes some hundredths of a second; `substrate="python"` runs it as a real program (then mark the test `process`).
+
+    def test_a_rule(bench):
+        bench.task("sums/one", "3\\n# a note\\n")       # `sums/first` is there already
+        bench.plugin("selector", "rubbish", SOURCE)   # a distribution of its own, made for this test
+        result = bench.run(k=2, selector="rubbish")
+        assert bench.mode("sums/first").selection.fallback
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from harness2_core.api import Happened
+from harness2_core.api.runtime import Engine, Store
+from harness2_core.model.records import ModeRecord, Reply, Summary
+from harness2_core.plugins.config import Config
+from harness2_core.sweep.read import Reading, read
+from harness2_core.sweep.result import SweepResult
+from harness2_core.sweep.run import Again, run_sweep
+from harness2_core.sweep.stop import Stop
+
+NUMBERS: Final = "3\n4\n# a note\n1 000\n"
+"""The base program stumbles over the note and over the blank; the playbook's INV edit mends one, its DOM the other."""
+
+PROGRAM: Final = '''\
+"""Adds up inputs/numbers.txt."""
+import os
+import sys
+from pathlib import Path
+
+
+def solve(inputs, output, say):
+    total = 0
+    for line in (inputs / "numbers.txt").read_text(encoding="utf-8").splitlines():
+        try:
+            total += int(line)
+        except ValueError:
+            say(f"error: cannot read {line!r}")
+    output.mkdir(parents=True, exist_ok=True)
+    (output / "sum.txt").write_text(f"{total}\\n", encoding="utf-8")
+    say("summed")
+
+
+if __name__ == "__main__":
+    def say(text):
+        print(text, file=sys.stderr if text.startswith("error") else sys.stdout)
+
+    solve(Path("inputs"), Path(os.environ["HARNESS2_OUTPUT"]), say)
+'''
+
+PLAYBOOK: Final = """\
+[[remedy]]
+name = "skip-notes"
+kind = "inv"
+symptom = "cannot read '#"
+why = "a line with a mark is a note"
+file = "scripts/solve.py"
+old = "        try:\\n"
+new = "        if line.startswith('#'):\\n            continue\\n        try:\\n"
+lesson = { cue = "notes between the numbers", lesson = "skip lines that begin with a mark" }
+
+[[remedy]]
+name = "blanks-in-numbers"
+kind = "dom"
+symptom = "cannot read '[0-9]+ "
+why = "thousands are set apart by blanks"
+file = "scripts/solve.py"
+old = "int(line)"
+new = "int(line.replace(' ', ''))"
+"""
+
+CHECK: Final = """\
+import json
+from pathlib import Path
+
+found = Path("deliverables/sum.txt")
+passed = found.exists() and found.read_text().strip() == {total!r}
+print(json.dumps({{"items": [{{"name": "sum", "weight": "1", "passed": passed}}]}}))
+"""
+
+POCKET: Final = '''
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+from harness2_core.api import (
+    NO_MODEL, Action, Allowed, Failure, Observation, Provider, Surface, Trajectory, executor_engine, hookimpl
+)
+
+PROGRAM = "scripts/solve.py"
+
+
+class Pocket:
+    """Runs the program of the harness in this process."""
+
+    surface = Surface(
+        "pocket",
+        always_on=(),
+        cap_chars=0,
+        allowed=(Allowed("program", PROGRAM), Allowed("script", "scripts/<script>.py")),
+        required=(PROGRAM,),
+    )
+
+    def run(self, tree, prompt, channel, workspace, ctx):
+        events = [Action("pocket", PROGRAM)]
+        names = {"__name__": "harness"}
+        try:
+            exec(compile(tree.files[PROGRAM], PROGRAM, "exec"), names)
+            say = lambda text: events.append(Observation(text, error=text.startswith("error")))
+            names["solve"](workspace / "inputs", workspace / "output", say)
+        except Exception as error:
+            events.append(Failure(f"{type(error).__name__}: {error}"))
+        return Trajectory(tuple(events), NO_MODEL)
+
+
+def engine():
+    return executor_engine(ThreadPoolExecutor(4))
+
+
+@hookimpl
+def harness2_substrates():
+    return [Provider("pocket", "the harness is a program, run in this process", "pocket_made:Pocket")]
+
+
+@hookimpl
+def harness2_engines():
+    return [Provider("pocket", "four threads", "pocket_made:engine")]
+'''
+
+
+class Bench:
+    """A folder of tasks under `folder`, a runs directory, and the configuration of a run over them.
+
+    `options` are added to every run's; a key without a dot belongs to `[run]`. `events` lists what listeners were
+    told, `notices` what the user was.
+    """
+
+    def __init__(self, root: Path, distributions: Any, source: Callable[..., str]) -> None:
+        self.root = root
+        self.folder = root / "bench"
+        self.runs = root / "runs"
+        self.events: list[Happened] = []
+        self.notices: list[str] = []
+        self._distributions = distributions
+        self._source = source
+        self.write("base/scripts/solve.py", PROGRAM)
+        self.write("playbook.toml", PLAYBOOK)
+        self.task("sums/first")
+        distributions.add(
+            "pocket-made",
+            {"substrate.pocket.po": "pocket_made", "engine.pocket": "pocket_made"},
+            {"pocket_made.py": POCKET},
+        )
+        self.options: dict[str, str] = {
+            "run.bench": "tasks",
+            "run.substrate": "pocket",
+            "run.engine": "pocket",
+            "run.sandbox": "none",
+            "run.runs": str(self.runs),
+            "adapters.tasks.path": str(self.folder),
+            "adapters.tasks.name": "small",
+            "proposers.scripted.playbooks.sums": str(self.folder / "playbook.toml"),
+        }
+
+    # -- what there is
+
+    def write(self, path: str, text: str) -> Path:
+        """A file below `folder`."""
+        file = self.folder / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, encoding="utf-8")
+        return file
+
+    def task(self, id: str, numbers: str = NUMBERS, total: str = "1007") -> None:
+        """A task `<domain>/<name>` with inputs, an expected deliverable and a check of it."""
+        self.write(f"{id}/instruction.md", f"Add up inputs/numbers.txt into output/sum.txt ({id}).\n")
+        self.write(f"{id}/inputs/numbers.txt", numbers)
+        self.write(f"{id}/task.toml", 'expects = ["sum.txt"]\n')
+        self.write(f"{id}/checks/check_sum.py", CHECK.format(total=total))
+
+    def plugin(self, kind: str, name: str, source: str, factory: str = "Made", token: str = "") -> None:
+        """Installs a distribution with one provider: `source` is its module, in which `factory` is defined."""
+        module = f"{name}_{kind}_made"
+        entry = f"{kind}.{name}" + (f".{token}" if token else "")
+        text = self._source(kind, name, f"{module}:{factory}", extra=source)
+        self._distributions.add(f"{name}-{kind}-made", {entry: module}, {f"{module}.py": text})
+
+    # -- running
+
+    def config(self, **options: object) -> Config:
+        """`options`: `k=2` is `run.k`; dotted ones by `**{"roles.improver.model": "m"}`."""
+        given = {key if "." in key else f"run.{key}": str(value) for key, value in options.items()}
+        return Config.load(None, {}, {**self.options, **given}, cwd=self.root)
+
+    def run(
+        self,
+        *,
+        again: Again | None = None,
+        stop: Stop | None = None,
+        engine: Engine | None = None,
+        listeners: Sequence[Callable[[Happened], None]] = (),
+        **options: object,
+    ) -> SweepResult:
+        """One invocation, over the same runs directory each time."""
+        return run_sweep(
+            self.config(**options),
+            again=again or Again(),
+            stop=stop,
+            engine=engine,
+            listeners=[self.events.append, *listeners],
+            notice=self.notices.append,
+        )
+
+    # -- what came of it
+
+    def reading(self, **options: object) -> Reading:
+        return read(self.config(**options))
+
+    def store(self, **options: object) -> Store:
+        return self.reading(**options).study.store
+
+    def summary(self, task: str = "sums/first", **options: object) -> Summary:
+        return self.reading(**options).summary(task)
+
+    def mode(self, task: str = "sums/first", mode: str = "agg", **options: object) -> ModeRecord:
+        return self.summary(task, **options).modes[mode]
+
+    def replies(self, **options: object) -> list[Reply]:
+        """Every session's record, in no order."""
+        archive = self.reading(**options).study.archive
+        return [archive.reply(digest) for digest, _ in archive.store.scan("session")]
+
+    def requests(self, **options: object) -> list[dict[str, Any]]:
+        """Every request that has a record, as it was encoded, under `kind`; in no order."""
+        archive = self.reading(**options).study.archive
+        found = []
+        for kind in ("rollout", "session", "grade"):
+            for digest, _ in archive.store.scan(kind):
+                (body,) = json.loads(archive.text(digest)).values()
+                found.append({"kind_of_request": kind, **body})
+        return found
+
+
+@pytest.fixture
+def bench(tmp_path: Path, distributions: Any, source: Callable[..., str]) -> Bench:
+    return Bench(tmp_path, distributions, source)
