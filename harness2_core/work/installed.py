@@ -51,14 +51,26 @@ def providers_for(work: Assignment) -> Providers:
 def differences(work: Assignment, registry: Registry) -> Iterable[str]:
     """How what is installed here differs from what `work` asks for, in words; nothing when it does not."""
     for name, wanted in work.providers.items():
-        kind, _, rest = name.partition(".")
+        kind, _, own = name.partition(".")
         try:
-            here = registry.version_of(kind, rest)
+            here = _version(registry, kind, own, wanted)
         except PluginError as error:
             yield f"{name} ({wanted}) is not usable here: {error.what}"
             continue
         if here != wanted:
             yield f"{name} is {here} here, and {wanted} where the run was started"
+
+
+def _version(registry: Registry, kind: str, name: str, wanted: str) -> str:
+    try:
+        return registry.version_of(kind, f"{_distribution(wanted)}:{name}")
+    except PluginError:
+        return registry.version_of(kind, name)  # another distribution's: the difference is told with both names
+
+
+def _distribution(source: str) -> str:
+    """Of `<distribution> <version>`."""
+    return source.rpartition(" ")[0]
 
 
 def _make(work: Assignment) -> Providers:
@@ -68,7 +80,8 @@ def _make(work: Assignment) -> Providers:
         raise PluginError("; ".join(wrong), "install the same plugins on every worker, then resume")
     runs = Path(work.runs)
     # The store's own settings hold no content: there is no store yet to take it from.
-    store = facade.store(registry, work.store, _settings(work, registry, "store", work.store, Path), runs)
+    name = _decided(work, registry, "store", work.store)
+    store = facade.store(registry, name, _settings(work, registry, "store", name, Path), runs)
     resolve = partial(_resolved, store, runs / "work")
     make = partial(_maker, work, registry, resolve)
     sandbox = make("sandbox", facade.sandbox)(work.sandbox) if work.sandbox not in facade.NO_SANDBOX else None
@@ -80,7 +93,7 @@ def _make(work: Assignment) -> Providers:
         proposer=make("proposer", facade.proposer),
         judge=make("judge", facade.judge),
         sandbox=sandbox,
-        sandbox_name=registry.version_of("sandbox", work.sandbox) if sandbox is not None else "none",
+        sandbox_name=work.providers.get(f"sandbox.{work.sandbox}", work.sandbox) if sandbox is not None else "none",
         checks=_checks(registry, work.extra),
         versions=work.providers,
     )
@@ -95,19 +108,31 @@ def _maker(
 ) -> Callable[[str], T]:
     @cache
     def made(name: str) -> T:
-        return make(registry, name, _settings(work, registry, kind, name, resolve))
+        decided = _decided(work, registry, kind, name)
+        return make(registry, decided, _settings(work, registry, kind, decided, resolve))
 
     return made
+
+
+def _decided(work: Assignment, registry: Registry, kind: str, name: str) -> str:
+    """`distribution:name` of the provider that `name` (or token) means in this run, where two offer that name."""
+    for key, source in work.providers.items():
+        if key.startswith(f"{kind}."):
+            qualified = f"{_distribution(source)}:{key.removeprefix(f'{kind}.')}"
+            found = registry.find(kind, qualified)
+            if name in (found.name, found.token, qualified):
+                return qualified
+    return name
 
 
 def _settings(
     work: Assignment, registry: Registry, kind: str, name: str, resolve: Callable[[str], Path]
 ) -> object | None:
-    """The settings that the assignment carries, under the provider's own name or its token."""
+    """The settings that the assignment carries under the provider's own name."""
     cls = registry.settings_class(kind, name)
     if cls is None:
         return None
-    text = work.settings.get(f"{kind}.{registry.find(kind, name).name}", work.settings.get(f"{kind}.{name}"))
+    text = work.settings.get(f"{kind}.{registry.find(kind, name).name}")
     return None if text is None else load_settings(cls, text, resolve)
 
 

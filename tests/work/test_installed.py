@@ -1,10 +1,13 @@
 from __future__ import annotations
 
 import importlib
+import os
 import pickle
+import subprocess
 import sys
 import textwrap
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -15,6 +18,7 @@ from harness2_core.model.channel import Channel
 from harness2_core.model.records import Rollout
 from harness2_core.model.serial import load
 from harness2_core.work import installed
+from harness2_core.work.attempts import attempts_of, lost_attempts
 from harness2_core.work.content import put_content
 from harness2_core.work.material import material
 from harness2_core.work.trees import put_tree
@@ -102,6 +106,9 @@ class Agent:
 
     def install(self, tree, prompt, channel, place, endpoint):
         text = self.settings.greeting.read_text() * self.settings.times
+        if channel.options.get("slow"):
+            code = "import os, time; open('begun', 'w').write(str(os.getpid())); time.sleep(600)"
+            return Install({}, {}, (sys.executable, "-c", code), {})
         return Install({}, {}, (sys.executable, "-c", f"print({text!r})"), {})
 
     def parse(self, stdout, stderr, exit):
@@ -191,3 +198,58 @@ def test_providers_are_made_once_for_the_same_settings(work: Assignment) -> None
     assert installed.providers_for(evolve(work, requests=())) is first
     assert installed.providers_for(evolve(work, settings=FrozenMap())) is not first
     assert request_digest(work.requests[0])
+
+
+@pytest.mark.process
+def test_of_two_plugins_with_one_name_the_one_that_the_run_was_started_with_is_used(
+    work: Assignment, tmp_path: Path
+) -> None:
+    info = tmp_path / "site" / "harness2_rival-9.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: harness2-rival\nVersion: 9.0\n")
+    (info / "entry_points.txt").write_text("[harness2.v1]\nsubstrate.toyagent.ta = rival_that_is_not_there\n")
+    (ended,) = perform(work)
+    assert ended.final, ended
+
+
+@pytest.mark.process
+def test_a_worker_killed_in_the_middle_leaves_an_attempt_in_flight_and_nothing_alive(
+    work: Assignment, tmp_path: Path
+) -> None:
+    (request,) = work.requests
+    slow = evolve(request, channel=evolve(request.channel, limit_seconds=600, options=FrozenMap({"slow": "yes"})))
+    digest = request_digest(slow)
+    (tmp_path / "work.pickle").write_bytes(pickle.dumps(evolve(work, requests=(slow,))))
+    code = (
+        "import pickle, sys\n"
+        f"sys.path[:0] = [{str(tmp_path / 'site')!r}, *{sys.path!r}]\n"
+        "from harness2_core.work.worker import perform\n"
+        f"perform(pickle.loads(open({str(tmp_path / 'work.pickle')!r}, 'rb').read()))\n"
+    )
+    worker = subprocess.Popen([sys.executable, "-c", code])
+    begun = tmp_path / "runs" / "work" / digest / "begun"
+    _wait(lambda: begun.exists() and begun.read_text() != "")
+    agent = int(begun.read_text())
+    worker.kill()
+    worker.wait()
+    _wait(lambda: not _alive(agent))
+    store = installed.providers_for(work).store
+    (attempt,) = attempts_of(store, digest)
+    assert attempt.in_flight
+    assert lost_attempts(store, digest) == 0
+    assert store.get("rollout", digest) is None
+
+
+def _wait(done: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 60
+    while not done():
+        assert time.monotonic() < deadline, "it never came"
+        time.sleep(0.05)
+
+
+def _alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
