@@ -179,7 +179,11 @@ def read_only(factory: Factory, runs: Path) -> None:
     say(store.get("ro", "key"))
     say(store.open_blob(digest_bytes(b"blob")).read())
     say([key for key, _ in store.scan("ro")])
-    for attempt in (lambda: store.put("ro", "other", b"value"), lambda: store.claim("key").__enter__()):
+    attempts: tuple[Callable[[], object], ...] = (
+        lambda: store.put("ro", "other", b"value"),
+        lambda: store.claim("key").__enter__(),
+    )
+    for attempt in attempts:
         try:
             say(attempt())
         except Harness2Error as error:
