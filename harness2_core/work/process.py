@@ -14,7 +14,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Final
 
@@ -35,8 +35,31 @@ _PATIENCE_SECONDS: Final = 90.0
 _INHERITED: Final = ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "DYLD_FALLBACK_LIBRARY_PATH")
 """What an interpreter may need to start. The program can read its supervisor's environment: nothing else goes there."""
 
-_controls: Final[set[int]] = set()
-"""Write ends of the control pipes of this process."""
+
+class _Control:
+    """The write end of a control pipe. An object, for a number may be another pipe's as soon as it is closed."""
+
+    def __init__(self, descriptor: int) -> None:
+        os.set_blocking(descriptor, False)
+        self.descriptor = descriptor
+        _controls.add(self)
+
+    def write(self, data: bytes | memoryview) -> int:
+        """How much was taken: nothing when the pipe is full or its reader is gone."""
+        try:
+            return os.write(self.descriptor, data)
+        except (BlockingIOError, BrokenPipeError):
+            return 0
+
+    def hang_up(self) -> None:
+        """Says so first: a thread that forks this very moment may give its child a copy, and no end would come."""
+        self.write(CANCEL)
+        _controls.discard(self)
+        os.close(self.descriptor)
+
+
+_controls: Final[set[_Control]] = set()
+"""The control pipes of this process."""
 
 
 def run(
@@ -116,41 +139,38 @@ def _readable(stdin: bytes, directory: Path) -> IO[bytes]:
 
 
 @contextmanager
-def _supervisor(stdin: int) -> Iterator[tuple[subprocess.Popen[bytes], int]]:
-    """A supervisor and the write end of its control pipe; on leaving, closed, and the supervisor is waited for."""
-    listen, control = os.pipe()
-    _controls.add(control)
+def _supervisor(stdin: int) -> Iterator[tuple[subprocess.Popen[bytes], _Control]]:
+    """A supervisor and its control pipe. On leaving it is hung up on and waited for."""
+    listen, descriptor = os.pipe()
+    control = _Control(descriptor)
     try:
-        try:
-            process = subprocess.Popen(
-                [sys.executable, "-I", "-S", "-X", "utf8", str(_SCRIPT)],
-                stdin=listen,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT,
-                pass_fds=(stdin,),
-                env={name: os.environ[name] for name in _INHERITED if name in os.environ},
-                cwd="/",
-                start_new_session=True,  # the terminal's interrupt reaches us, who then end it in order
-            )
-        except OSError as error:
-            raise Lost("worker", f"no supervisor could be started: {error}") from error
-        finally:
-            os.close(listen)
-        assert process.stdout is not None
-        with process.stdout:
-            os.set_blocking(control, False)
-            try:
-                yield process, control
-            finally:
-                _hang_up(control)
-                _await(process)
+        process = subprocess.Popen(
+            [sys.executable, "-I", "-S", "-X", "utf8", str(_SCRIPT)],
+            stdin=listen,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            pass_fds=(stdin,),
+            env={name: os.environ[name] for name in _INHERITED if name in os.environ},
+            cwd="/",
+            start_new_session=True,  # the terminal's interrupt reaches us, who then end it in order
+        )
+    except OSError as error:
+        control.hang_up()
+        raise Lost("worker", f"no supervisor could be started: {error}") from error
     finally:
-        _hang_up(control)
+        os.close(listen)
+    assert process.stdout is not None
+    with process.stdout:
+        try:
+            yield process, control
+        finally:
+            control.hang_up()
+            _await(process)
 
 
 def _converse(
     supervisor: subprocess.Popen[bytes],
-    control: int,
+    control: _Control,
     order: bytes,
     cancelled: Callable[[], bool],
     deadline: float,
@@ -160,34 +180,25 @@ def _converse(
     source = supervisor.stdout.fileno()
     poll = select.poll()
     poll.register(source, select.POLLIN)
-    poll.register(control, select.POLLOUT)
+    poll.register(control.descriptor, select.POLLOUT)
     answer = bytearray()
     waiting = memoryview(order)
     asked = False
     while time.monotonic() < deadline:
         for descriptor, _ in poll.poll(int(_TICK_SECONDS * 1000)):
-            if descriptor == control:
-                with suppress(BlockingIOError, BrokenPipeError):
-                    waiting = waiting[os.write(control, waiting) :]
-            else:
+            if descriptor == source:
                 data = os.read(source, 1 << 16)
                 if not data:
                     return bytes(answer)
                 answer += data
-        if not waiting:
-            with suppress(KeyError):
-                poll.unregister(control)
-            if not asked and cancelled():
-                asked = True
-                with suppress(BlockingIOError, BrokenPipeError):
-                    os.write(control, CANCEL)
+            else:
+                waiting = waiting[control.write(waiting) :]
+                if not waiting:
+                    poll.unregister(descriptor)
+        if not waiting and not asked and cancelled():
+            asked = True
+            control.write(CANCEL)
     raise Lost("worker", f"the supervisor (process {supervisor.pid}) does not answer; its program was given up")
-
-
-def _hang_up(control: int) -> None:
-    if control in _controls:
-        _controls.discard(control)
-        os.close(control)
 
 
 def _await(supervisor: subprocess.Popen[bytes]) -> None:
@@ -201,7 +212,7 @@ def _await(supervisor: subprocess.Popen[bytes]) -> None:
 
 def _forget_controls() -> None:
     for control in _controls:
-        os.close(control)
+        os.close(control.descriptor)
     _controls.clear()
 
 

@@ -460,6 +460,24 @@ watch(spawn())
 
 
 @linux
+def test_a_program_that_never_stays_in_one_process_is_caught(run: Run, tmp_path: Path) -> None:
+    """It forks and exits faster than /proc can be searched for it, and so it is never where it was seen."""
+    hop = (
+        "import os, time\nend = time.monotonic() + 40\nlast = os.open('last', os.O_WRONLY | os.O_CREAT)\n"
+        "while time.monotonic() < end:\n    if os.fork(): os._exit(0)\n    os.pwrite(last, b'%09d' % os.getpid(), 0)\n"
+    )
+    begun = time.monotonic()
+
+    run(*PYTHON, f"import os\nif os.fork() == 0:\n    os.setsid()\n    exec({hop!r})\nimport time; time.sleep(0.5)")
+
+    assert time.monotonic() - begun < 30
+    hops = (tmp_path / "last").read_text()
+    time.sleep(0.2)
+    assert (tmp_path / "last").read_text() == hops
+    assert not alive(int(hops))
+
+
+@linux
 def test_nobody_else_is_touched(run: Run, bystander: subprocess.Popen[bytes]) -> None:
     run("/bin/sh", "-c", "setsid sleep 300 & exec sleep 300", limit_seconds=1)
 

@@ -26,6 +26,7 @@ PATIENCE_SECONDS = 30.0
 """After so long, what SIGKILL did not end is stuck in the kernel or belongs to another user."""
 
 _FIRST = -20
+_CHASES = 1000
 
 
 def prctl(option: int, value: int) -> None:
@@ -80,6 +81,15 @@ def descendants(root: int) -> list[Process]:
     return [process for process in found if not process.ended]
 
 
+def _children() -> list[int]:
+    """Of this process; nothing where the kernel does not tell."""
+    try:
+        with open(f"/proc/self/task/{os.getpid()}/children", "rb") as file:
+            return [int(pid) for pid in file.read().split()]
+    except OSError:
+        return []
+
+
 class Family:
     """The program with process id `main`, and its descendants. Only the supervisor may use it: it reaps children."""
 
@@ -88,6 +98,8 @@ class Family:
         self.status: int | None = None
         """Wait status of `main` once it has ended."""
         self._childless = False
+        self._killed = 0
+        """How many besides `main` died by SIGKILL."""
 
     def reap(self) -> None:
         """Buries the dead; never waits."""
@@ -101,6 +113,8 @@ class Family:
                 return
             if pid == self.main:
                 self.status = status
+            elif os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGKILL:
+                self._killed += 1
 
     @property
     def gone(self) -> bool:
@@ -130,28 +144,40 @@ class Family:
     def kill(self) -> tuple[int, list[int]]:
         """Ends everybody. Returns how many besides `main` had to be killed, and who withstood it.
 
-        Everybody is stopped before anybody is killed, in rounds until a round finds nobody new: a fork bomb whose
-        members are killed one by one replaces them as fast.
+        Everybody is stopped before anybody is killed: a fork bomb whose members are killed one by one replaces them
+        as fast. Then children are killed as they come: whoever forks and exits faster than /proc can be read becomes
+        our child each time, and the kernel lists those in no time.
         """
-        killed: set[int] = set()
         deadline = time.monotonic() + PATIENCE_SECONDS
-        pause = 0.001
         self.reap()
-        while not self.gone:
-            stopped: set[int] = set()
-            while fresh := {process.pid for process in self.alive()} - stopped:
-                _send(signal.SIGSTOP, fresh)
-                stopped |= fresh
-                if time.monotonic() > deadline:
-                    break
-            _send(signal.SIGKILL, stopped)
-            killed |= stopped
-            time.sleep(pause)
-            pause = min(0.05, 2 * pause)
-            self.reap()
+        self._killed = 0
+        pause = 0.001
+        while not self.gone and time.monotonic() < deadline:
+            _send(signal.SIGKILL, self._stop_everybody(deadline))
+            self._kill_children()
+            if not self.gone:
+                time.sleep(pause)
+                pause = min(0.05, 2 * pause)
+                self.reap()
+        return self._killed, [] if self.gone else sorted(process.pid for process in self.alive())
+
+    def _stop_everybody(self, deadline: float) -> set[int]:
+        """In rounds, until a round finds nobody new."""
+        stopped: set[int] = set()
+        while fresh := {process.pid for process in self.alive()} - stopped:
+            _send(signal.SIGSTOP, fresh)
+            stopped |= fresh
             if time.monotonic() > deadline:
                 break
-        return len(killed - {self.main}), [] if self.gone else sorted(process.pid for process in self.alive())
+        return stopped
+
+    def _kill_children(self) -> None:
+        for _ in range(_CHASES):
+            self.reap()
+            children = _children()
+            if self.gone or not children:
+                return
+            _send(signal.SIGKILL, children)
 
 
 class Group(Family):
