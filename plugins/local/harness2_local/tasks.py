@@ -119,10 +119,23 @@ class TaskFolders:
         return FrozenMap(found)
 
     def _folder(self, id: str) -> Path:
+        direct = self._direct(id)  # without a look at all the others
+        if direct is not None:
+            return direct
         folders = self._folders()
         if id not in folders:
             raise ConfigError(f"{self._root}: no task {id!r}", near(id, tuple(folders)))
         return folders[id]
+
+    def _direct(self, id: str) -> Path | None:
+        """The folder of a task that is named as it lies there, else `None`: then the whole folder is looked through."""
+        domain, _, task = id.partition("/")
+        plain = all(part and not part.startswith(".") and "/" not in part for part in (domain, task))
+        if not plain or domain == BASE or domain.startswith(f"{BASE}-"):
+            return None
+        folder = self._root / domain / task
+        links = (self._root / domain).is_symlink() or folder.is_symlink()
+        return folder if not links and (folder / INSTRUCTION).is_file() else None
 
     def _inputs(self, folder: Path) -> Mapping[str, Path]:
         inputs = folder / INPUTS
