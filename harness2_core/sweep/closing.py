@@ -18,7 +18,6 @@ from .outcomes import Result, Results, rolls_in, stages_in, view_in
 from .prepare import Body
 from .steps import Held
 from .study import Study
-from .words import words_for
 
 
 def close(study: Study, key: Key, results: Results) -> Body[Result | Held]:
@@ -100,7 +99,7 @@ def _adopt(study: Study, key: Key, selection: SelectionRecord, reflection: Refle
     for entry in shelf:
         if entry.adoption.task == key.task:
             readable.write_entry(study.archive, directory, entry)
-    readable.write_index(directory, shelf, words_for(study, key.task).domain_word)
+    readable.write_index(directory, shelf, study.words(key.task).domain_word)
 
 
 def shelf_of(study: Study, namespace: Namespace, domain: str) -> tuple[Shelved, ...]:

@@ -23,7 +23,6 @@ from .outcomes import Result, Results, rolls_in
 from .prepare import Body
 from .steps import Held
 from .study import Study
-from .words import words_for
 
 ERROR_CHARS = 400
 """Source: method.md 17."""
@@ -98,7 +97,7 @@ def draw_ballot(
         base=study.base,
         material=archive.manifest(study.cards[task].material),
         spec=study.spec,
-        words=words_for(study, task),
+        words=study.words(task),
         templates=study.templates,
         draw=draw(study.namespace(mode), task, label),
     )

@@ -17,7 +17,6 @@ from .prepare import Body
 from .staging import ERROR_CHARS, decision
 from .steps import Held
 from .study import Study
-from .words import words_for
 
 
 def reflect(study: Study, key: Key, results: Results) -> Body[Result | Held]:
@@ -30,7 +29,7 @@ def reflect(study: Study, key: Key, results: Results) -> Body[Result | Held]:
         return ReflectionRecord(name)
     try:
         done = _finished(study, key, results, selection)
-        round_, new = round_of(done, words_for(study, key.task), study.templates)
+        round_, new = round_of(done, study.words(key.task), study.templates)
         study.archive.put_new(new)
         lesson = yield from held(
             study,

@@ -39,6 +39,7 @@ from .guard import grader_digests
 from .naming import Names, names_of
 from .slots import Limits
 from .study import ModePart, Study
+from .words import words_of_tasks
 
 
 def study_of(config: Config, registry: Registry, *, dry: bool = False) -> Study:
@@ -121,6 +122,7 @@ def study_of(config: Config, registry: Registry, *, dry: bool = False) -> Study:
             only_tasks=run.only_tasks,
             max_tasks=run.max_tasks or 0,
         ),
+        words=words_of_tasks(adapter),
         grader=grader_digests(store, adapter),
         limits=Limits(run.slots, {"rollout": run.rollouts, "session": run.sessions}),
         lookahead=run.lookahead,

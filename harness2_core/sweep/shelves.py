@@ -16,7 +16,6 @@ from harness2_core.plugins.discovery import near
 from . import readable
 from .closing import shelf_of
 from .study import Study
-from .words import words_for
 
 
 def entries(study: Study) -> tuple[Shelved, ...]:
@@ -60,4 +59,4 @@ def forget(study: Study, entry: Shelved) -> None:
     directory = readable.library_directory(study.runs, namespace, adoption.domain)
     shutil.rmtree(directory / "harnesses" / file_name(adoption.task), ignore_errors=True)
     shelf = shelf_of(study, namespace, adoption.domain)
-    readable.write_index(directory, shelf, words_for(study, adoption.task).domain_word)
+    readable.write_index(directory, shelf, study.words(adoption.task).domain_word)

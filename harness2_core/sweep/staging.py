@@ -18,7 +18,6 @@ from .outcomes import Result, Results, rolls_in, stages_in, view_in
 from .prepare import Body
 from .steps import Held
 from .study import Study
-from .words import words_for
 
 ERROR_CHARS = 400
 """Characters of a stage's error that its record keeps. Source: method.md 17."""
@@ -48,7 +47,7 @@ def _improve(
     bundle = stage_evidence(step, given)
     archive.put_new(bundle.new)
     guarded(study, key.task, bundle.manifest, (*given.rollouts.values(), *(c.rollout for c in given.pool.values())))
-    words: BenchWords = words_for(study, key.task)
+    words: BenchWords = study.words(key.task)
     text = mission(step, bundle.listing, words, study.surface, study.modes[key.mode].templates)
     namespace = study.namespace(key.mode)
     digest, reply = yield from session(

@@ -11,7 +11,7 @@ from harness2_core.api.adapters import Adapter
 from harness2_core.api.runtime import Store
 from harness2_core.api.strategies import Reflector, Selector
 from harness2_core.model.assignment import Assignment
-from harness2_core.model.bench import BenchSpec, TaskCard
+from harness2_core.model.bench import BenchSpec, BenchWords, TaskCard
 from harness2_core.model.canonical import Digest
 from harness2_core.model.channel import Channel
 from harness2_core.model.frozen import FrozenMap, texts
@@ -77,6 +77,8 @@ class Study:
     """Domain -> the tasks that this invocation works on, in stream order."""
     names: Mapping[str, str]
     """Part (`selector`, `reflector`, `engine`) -> provider name."""
+    words: Callable[[str], BenchWords]
+    """Task -> the words that missions use."""
     grader: Callable[[str], frozenset[Digest]]
     """Task -> digests of its grader-side files."""
     limits: Limits

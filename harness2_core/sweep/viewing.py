@@ -13,7 +13,6 @@ from .outcomes import Result, Results
 from .prepare import Body
 from .steps import Held
 from .study import Study
-from .words import words_for
 
 
 def view(study: Study, key: Key, results: Results) -> Body[Result | Held]:
@@ -30,7 +29,7 @@ def view(study: Study, key: Key, results: Results) -> Body[Result | Held]:
     if not study.modes[key.mode].plan.learns:
         adoptions = ()
     trees = {adoption.tree: study.archive.manifest(adoption.tree) for adoption in adoptions}
-    bundle = library_view(adoptions, trees, study.surface, words_for(study, key.task).domain_word, study.max_harnesses)
+    bundle = library_view(adoptions, trees, study.surface, study.words(key.task).domain_word, study.max_harnesses)
     study.archive.put_new(bundle.new)
     study.store.put_blob(bundle.manifest.encode())  # an empty view brings no blob of its own
     record = ViewRecord(bundle.manifest.digest, tuple(adoption.task for adoption in adoptions))

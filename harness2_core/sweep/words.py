@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
-from harness2_core.api.adapters import HasWords
+from collections.abc import Callable
+from functools import lru_cache
+
+from harness2_core.api.adapters import Adapter, HasWords
 from harness2_core.model.bench import BenchWords
 
-from .study import Study
 
+def words_of_tasks(adapter: Adapter) -> Callable[[str], BenchWords]:
+    """Task -> its words; each task's are asked for once in a while."""
 
-def words_for(study: Study, task: str) -> BenchWords:
-    return study.adapter.words(task) if isinstance(study.adapter, HasWords) else study.spec.words
+    @lru_cache(256)
+    def words(task: str) -> BenchWords:
+        return adapter.words(task) if isinstance(adapter, HasWords) else adapter.spec.words
+
+    return words
