@@ -8,7 +8,10 @@ takes some hundredths of a second; `substrate="python"` runs it as a real progra
         bench.task("sums/one", "3\\n# a note\\n")       # `sums/first` is there already
         bench.plugin("selector", "rubbish", SOURCE)   # a distribution of its own, made for this test
         result = bench.run(k=2, selector="rubbish")
-        assert bench.mode("sums/first").selection.fallback
+        assert bench.mode("sums/first", k=2, selector="rubbish").selection.fallback
+
+What a run was given besides the defaults is given again to what reads it: it belongs to the experiment's identity.
+Waits of the policy table (a rate limit, a broken worker) take no time on the clock of the engine `pocket`.
 """
 
 from __future__ import annotations
@@ -89,7 +92,7 @@ print(json.dumps({{"items": [{{"name": "sum", "weight": "1", "passed": passed}}]
 """
 
 POCKET: Final = '''
-import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 
 from harness2_core.api import (
@@ -122,8 +125,33 @@ class Pocket:
         return Trajectory(tuple(events), NO_MODEL)
 
 
-def engine():
-    return executor_engine(ThreadPoolExecutor(4))
+class Hurried:
+    """Four threads, and a clock on which waiting for a time takes none while nothing runs."""
+
+    def __init__(self):
+        self.engine, self.ahead, self.running = executor_engine(ThreadPoolExecutor(4)), 0.0, 0
+
+    def submit(self, call, work):
+        self.running += 1
+        return self.engine.submit(call, work)
+
+    def wait(self, seconds):
+        if not self.running and seconds:
+            self.ahead += seconds
+            time.sleep(0.002)
+            return []
+        done = self.engine.wait(seconds)
+        self.running -= len(done)
+        return done
+
+    def now(self):
+        return self.engine.now() + self.ahead
+
+    def cancel(self, request):
+        self.engine.cancel(request)
+
+    def close(self):
+        self.engine.close()
 
 
 @hookimpl
@@ -133,7 +161,7 @@ def harness2_substrates():
 
 @hookimpl
 def harness2_engines():
-    return [Provider("pocket", "four threads", "pocket_made:engine")]
+    return [Provider("pocket", "four threads that never wait for a clock", "pocket_made:Hurried")]
 '''
 
 
@@ -187,11 +215,11 @@ class Bench:
         self.write(f"{id}/task.toml", 'expects = ["sum.txt"]\n')
         self.write(f"{id}/checks/check_sum.py", CHECK.format(total=total))
 
-    def plugin(self, kind: str, name: str, source: str, factory: str = "Made", token: str = "") -> None:
-        """Installs a distribution with one provider: `source` is its module, in which `factory` is defined."""
+    def plugin(self, kind: str, name: str, source: str, *, token: str = "", settings: str = "") -> None:
+        """Installs a distribution with one provider: `source` is its module, with the factory `Made` in it."""
         module = f"{name}_{kind}_made"
         entry = f"{kind}.{name}" + (f".{token}" if token else "")
-        text = self._source(kind, name, f"{module}:{factory}", extra=source)
+        text = self._source(kind, name, f"{module}:Made", settings, extra=source)
         self._distributions.add(f"{name}-{kind}-made", {entry: module}, {f"{module}.py": text})
 
     # -- running
