@@ -1,8 +1,7 @@
 """The parent's side of supervision: `run` starts a program under a supervisor of its own and waits for its end.
 
-Whatever happens to this process, the program does not outlive it: the supervisor holds the other end of a pipe, and
-the pipe's end means that we are gone. So the pipe's write end must be ours alone. Programs that we start never get
-it (descriptors are not inheritable), nor do siblings; a fork of this process that goes on without exec closes it.
+Whatever happens to this process, the program does not outlive it: see `control.py`. What the supervisor does is in
+`supervise.py`.
 """
 
 from __future__ import annotations
@@ -21,6 +20,7 @@ from typing import IO, Final
 from harness2_core.model.errors import ConfigError, Lost
 from harness2_core.model.process import Exit, Resources
 
+from .control import Control
 from .supervision.order import CANCEL, Order, Report, decode_report
 
 STREAM_BYTES: Final = 32 << 20
@@ -34,32 +34,6 @@ _PATIENCE_SECONDS: Final = 90.0
 """After its program's limit and grace, a supervisor that has not reported by then never will."""
 _INHERITED: Final = ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "DYLD_FALLBACK_LIBRARY_PATH")
 """What an interpreter may need to start. The program can read its supervisor's environment: nothing else goes there."""
-
-
-class _Control:
-    """The write end of a control pipe. An object, for a number may be another pipe's as soon as it is closed."""
-
-    def __init__(self, descriptor: int) -> None:
-        os.set_blocking(descriptor, False)
-        self.descriptor = descriptor
-        _controls.add(self)
-
-    def write(self, data: bytes | memoryview) -> int:
-        """How much was taken: nothing when the pipe is full or its reader is gone."""
-        try:
-            return os.write(self.descriptor, data)
-        except (BlockingIOError, BrokenPipeError):
-            return 0
-
-    def hang_up(self) -> None:
-        """Says so first: a thread that forks this very moment may give its child a copy, and no end would come."""
-        self.write(CANCEL)
-        _controls.discard(self)
-        os.close(self.descriptor)
-
-
-_controls: Final[set[_Control]] = set()
-"""The control pipes of this process."""
 
 
 def run(
@@ -139,10 +113,10 @@ def _readable(stdin: bytes, directory: Path) -> IO[bytes]:
 
 
 @contextmanager
-def _supervisor(stdin: int) -> Iterator[tuple[subprocess.Popen[bytes], _Control]]:
+def _supervisor(stdin: int) -> Iterator[tuple[subprocess.Popen[bytes], Control]]:
     """A supervisor and its control pipe. On leaving it is hung up on and waited for."""
     listen, descriptor = os.pipe()
-    control = _Control(descriptor)
+    control = Control(descriptor)
     try:
         process = subprocess.Popen(
             [sys.executable, "-I", "-S", "-X", "utf8", str(_SCRIPT)],
@@ -170,7 +144,7 @@ def _supervisor(stdin: int) -> Iterator[tuple[subprocess.Popen[bytes], _Control]
 
 def _converse(
     supervisor: subprocess.Popen[bytes],
-    control: _Control,
+    control: Control,
     order: bytes,
     cancelled: Callable[[], bool],
     deadline: float,
@@ -208,16 +182,6 @@ def _await(supervisor: subprocess.Popen[bytes]) -> None:
     except subprocess.TimeoutExpired:
         supervisor.kill()
         supervisor.wait()
-
-
-def _forget_controls() -> None:
-    for control in _controls:
-        os.close(control.descriptor)
-    _controls.clear()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_forget_controls)
 
 
 def _understood(answer: bytes, status: int) -> Report:

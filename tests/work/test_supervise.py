@@ -117,9 +117,9 @@ def test_resources_are_reported_in_milliseconds_and_kib(run: Run) -> None:
 
 @linux
 def test_time_of_orphans_counts_too(run: Run) -> None:
-    burn = "import time\nend = time.process_time() + 0.3\nwhile time.process_time() < end: pass"
+    burn = "import time\nwhile time.process_time() < 0.35: pass\nopen('done', 'w').write('yes')"
 
-    ended = run("/bin/sh", "-c", 'setsid "$@" & sleep 1.5', "sh", *PYTHON, burn)
+    ended = run("/bin/sh", "-c", '(setsid "$@" &); while ! [ -s done ]; do sleep 0.05; done', "sh", *PYTHON, burn)
 
     assert ended.usage.user_ms + ended.usage.system_ms >= 300
 
@@ -457,6 +457,43 @@ watch(spawn())
 
     assert ended.timed_out
     assert not any(map(alive, pids()))
+
+
+RECORDING = """
+import sys
+sys.path.append({work!r})
+import supervision.family as family
+kill = family.os.kill
+def record(pid, number):
+    with open({log!r}, "a") as file: print(number.name, pid, file=file)
+    kill(pid, number)
+family.os.kill = record
+from supervision.serve import serve
+sys.exit(serve(0, 1))
+"""
+
+
+@linux
+def test_everybody_is_stopped_before_anybody_is_killed(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    script, log = tmp_path / "recording.py", tmp_path / "log"
+    script.write_text(RECORDING.format(work=str(Path(process.__file__).parent), log=str(log)))
+    monkeypatch.setattr(process, "_SCRIPT", script)
+
+    run(
+        "/bin/sh",
+        "-c",
+        "trap '' TERM; for n in 1 2 3; do setsid sleep 300 & done; exec sleep 300",
+        limit_seconds=1,
+        grace_seconds=0,
+    )
+
+    sent = [tuple(line.split()) for line in log.read_text().splitlines()]
+    first = next(place for place, (name, _) in enumerate(sent) if name == "SIGKILL")
+    stopped = {pid for name, pid in sent[:first] if name == "SIGSTOP"}
+    assert stopped
+    assert {pid for name, pid in sent if name == "SIGKILL"} == stopped
 
 
 @linux

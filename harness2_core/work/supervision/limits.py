@@ -17,7 +17,8 @@ import sys
 import time
 
 from .cgroups import Cgroup, homes
-from .family import Family, descendants
+from .family import Family
+from .proc import descendants
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
