@@ -5,7 +5,7 @@ from __future__ import annotations
 import queue
 import time
 from collections.abc import Callable, Sequence
-from concurrent.futures import Executor, Future
+from concurrent.futures import BrokenExecutor, Executor, Future
 
 from harness2_core.model.assignment import Assignment, Ended
 from harness2_core.model.canonical import Digest
@@ -20,15 +20,11 @@ def executor_engine(executor: Executor, *, cancel: Callable[[Digest], None] | No
     Work that has not started is cancelled in the executor; `cancel` ends what runs (default: a mark in this process,
     which the worker's supervisor watches; give one of your own for workers in other processes or on other machines).
     """
-    return _ExecutorEngine(executor, cancel or _cancel_here)
-
-
-def _cancel_here(request: Digest) -> None:
-    cancelled_here.add(request)
+    return _ExecutorEngine(executor, cancel or cancelled_here.add)
 
 
 cancelled_here: set[Digest] = set()
-"""Requests whose work in this process is no longer wanted."""
+"""Requests whose work in this process is no longer wanted. A mark goes when the work it ends is over."""
 
 
 class _ExecutorEngine:
@@ -36,17 +32,24 @@ class _ExecutorEngine:
         self._executor = executor
         self._cancel = cancel
         self._done: queue.SimpleQueue[Work] = queue.SimpleQueue()
-        self._running: dict[Digest, Work] = {}
+        self._digests: dict[Work, tuple[Digest, ...]] = {}
+        """Of the work that `wait` has not reported yet."""
+        self._unwanted: set[Digest] = set()
 
     def submit(self, call: Call, work: Assignment) -> Work:
         digests = tuple(request_digest(request) for request in work.requests)
-        future: Work = self._executor.submit(call, work)
-        for digest in digests:
-            self._running[digest] = future
+        try:
+            future: Work = self._executor.submit(call, work)
+        except BrokenExecutor as error:  # a pool whose process died refuses all work: what befell a worker, not us
+            future = Future()
+            future.set_exception(error)
+        self._digests[future] = digests
         future.add_done_callback(self._done.put)
         return future
 
     def wait(self, seconds: float | None) -> Sequence[Work]:
+        if seconds is None and not self._digests:
+            return []  # nothing that could ever be done
         done: list[Work] = []
         try:
             done.append(self._done.get(timeout=seconds) if seconds is None or seconds > 0 else self._done.get_nowait())
@@ -55,32 +58,45 @@ class _ExecutorEngine:
         except queue.Empty:
             pass
         for future in done:
-            for digest in [digest for digest, running in self._running.items() if running is future]:
-                del self._running[digest]
-                cancelled_here.discard(digest)
+            self._forget(future)
         return done
 
     def now(self) -> float:
         return time.monotonic()
 
     def cancel(self, request: Digest) -> None:
-        future = self._running.get(request)
-        if future is not None and not future.cancel():
-            self._cancel(request)
+        for future, digests in self._digests.items():
+            if request in digests and not future.done():
+                self._unwanted.add(request)
+                # A batch is one piece of work: before it starts, it goes only when none of its draws is wanted.
+                if not (self._unwanted.issuperset(digests) and future.cancel()):
+                    self._cancel(request)
 
     def close(self) -> None:
-        for request in tuple(self._running):
-            self.cancel(request)
+        for digests in tuple(self._digests.values()):
+            for request in digests:
+                self.cancel(request)
         self._executor.shutdown(wait=True, cancel_futures=True)
+        for future in tuple(self._digests):
+            self._forget(future)
+
+    def _forget(self, future: Work) -> None:
+        """Takes back the marks with the work, or they would end the next attempt at the same request."""
+        digests = self._digests.pop(future, ())
+        self._unwanted.difference_update(digests)
+        cancelled_here.difference_update(digests)
 
 
-def outcome_of(future: Future[tuple[Ended, ...]], requests: Sequence[Digest]) -> tuple[Ended, ...]:
-    """What a finished future says, and a loss for every request that it does not speak of: a worker may die."""
+def outcome_of(future: Work, requests: Sequence[Digest]) -> tuple[Ended, ...]:
+    """What a finished future says of each of `requests`, once; a loss for those it does not speak of: workers die."""
     note = "the engine cancelled it"
-    ended: tuple[Ended, ...] = ()
+    ended: dict[Digest, Ended] = {}
     if not future.cancelled():
         error = future.exception()
-        ended = () if error is not None else future.result()
+        for item in () if error is not None else future.result():
+            if item.request in requests:
+                ended.setdefault(item.request, item)
         note = f"the worker died: {type(error).__name__}: {error}" if error is not None else "the worker left it out"
-    said = {item.request for item in ended}
-    return ended + tuple(Ended(digest, False, "worker", 0, note) for digest in requests if digest not in said)
+    for digest in requests:
+        ended.setdefault(digest, Ended(digest, False, "worker", 0, note))
+    return tuple(ended.values())
