@@ -1,15 +1,19 @@
 """Events go to listeners and to `events.jsonl` on one thread of their own: nobody who listens can hold up the sweep.
 
-A listener that raises or lags behind is dropped with a notice.
+A listener that raises or lags behind is dropped with a notice. Each event is one line, written whole, so that several
+processes may append to one log; half a line that a killed process left is ended before the next.
 """
 
 from __future__ import annotations
 
+import os
 import queue
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
+from io import FileIO
 from pathlib import Path
 from typing import Final, TypeAlias
 
@@ -24,7 +28,7 @@ Listener: TypeAlias = Callable[[Happened], None]
 SLOWEST_SECONDS: Final = 5.0
 """A listener that takes longer over one event is dropped."""
 WAITING: Final = 100_000
-"""Events that may wait for the listeners; beyond it they are not told, the log still has them counted."""
+"""Events that may wait to be told; those beyond it are counted, and the user hears how many there were."""
 
 
 def utc_now() -> str:
@@ -42,15 +46,22 @@ class Events:
         self._notice = notice
         self._queue: queue.Queue[Happened | None] = queue.Queue(WAITING)
         self._thread = threading.Thread(target=self._deliver, name="harness2-events", daemon=True)
+        self._busy = ""
         self.dropped = 0
+        """Events that nobody was told of."""
 
     def __enter__(self) -> Events:
         self._thread.start()
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._queue.put(None)
+        with suppress(queue.Full):
+            self._queue.put(None, timeout=SLOWEST_SECONDS)
         self._thread.join(SLOWEST_SECONDS * 2)
+        if self._thread.is_alive():
+            self._say(f"listener {self._busy} has not come back: events after that one are lost")
+        if self.dropped:
+            self._say(f"{self.dropped} events came faster than they could be told, and are missing")
 
     def tell(
         self, what: str, key: Key | None = None, request: Digest = "", facts: Mapping[str, str] | None = None
@@ -71,24 +82,43 @@ class Events:
             self.dropped += 1
 
     def _deliver(self) -> None:
-        stream = None
-        if self._log is not None:
-            self._log.parent.mkdir(parents=True, exist_ok=True)
-            stream = self._log.open("ab")
+        stream = self._opened()
         try:
             while (event := self._queue.get()) is not None:
-                if stream is not None:
-                    stream.write(canonical(plain(event)) + b"\n")
-                    if self._queue.empty():
-                        stream.flush()
+                if stream is not None and not self._written(stream, event):
+                    stream.close()
+                    stream = None
                 for name, listener in tuple(self._listeners):
                     self._tell_one(name, listener, event)
         finally:
             if stream is not None:
                 stream.close()
 
+    def _opened(self) -> FileIO | None:
+        if self._log is None:
+            return None
+        try:
+            self._log.parent.mkdir(parents=True, exist_ok=True)
+            stream = FileIO(self._log, "a+")
+            if stream.seek(0, os.SEEK_END):
+                stream.seek(-1, os.SEEK_END)
+                if stream.read(1) != b"\n":
+                    stream.write(b"\n")
+        except OSError as error:
+            self._say(f"{self._log} cannot be written ({error.strerror}): what happens is not logged")
+            return None
+        return stream
+
+    def _written(self, stream: FileIO, event: Happened) -> bool:
+        try:
+            stream.write(canonical(plain(event)) + b"\n")  # one call, not buffered: a line of another stays whole
+        except OSError as error:
+            self._say(f"{self._log} cannot be written ({error.strerror}): what follows is not logged")
+            return False
+        return True
+
     def _tell_one(self, name: str, listener: Listener, event: Happened) -> None:
-        began = time.monotonic()
+        began, self._busy = time.monotonic(), name
         try:
             listener(event)
         except Exception as error:
@@ -99,4 +129,8 @@ class Events:
                 return
             why = f"it took {took:.0f} s over one event"
         self._listeners.remove((name, listener))
-        self._notice(f"listener {name} was dropped: {why}")
+        self._say(f"listener {name} was dropped: {why}")
+
+    def _say(self, text: str) -> None:
+        with suppress(Exception):  # where nobody hears it any more, there is nobody to tell
+            self._notice(text)

@@ -66,7 +66,16 @@ class Prepare(Generic[R]):
                 return Wants(missing)
 
     def admit(self, wanted: tuple[Wanted, ...]) -> tuple[Admitted, ...]:
-        return tuple(self._admit(item) for item in wanted)
+        admitted: list[Admitted] = []
+        try:
+            for item in wanted:
+                admitted.append(self._admit(item))
+        except Exception:
+            for held in admitted:
+                if held.claim is not None:
+                    held.claim.__exit__(None, None, None)
+            raise
+        return tuple(admitted)
 
     def assignment(self, wanted: tuple[Wanted, ...]) -> Assignment:
         self._started.update({item.digest: item.request for item in wanted})
@@ -74,7 +83,7 @@ class Prepare(Generic[R]):
 
     def lost(self, wanted: Wanted, ended: Ended, tries: int) -> Repeat:
         kind = kind_of(wanted.request)
-        lost = attempts.lost_attempts(self._study.store, wanted.digest)
+        lost = attempts.lost_attempts(self._study.store, wanted.digest, ended.cause)
         decision = policy.decide(kind, ended.cause, max(lost, tries), ended.wait_seconds)
         match decision:
             case policy.Again(seconds):
@@ -107,7 +116,12 @@ class Prepare(Generic[R]):
         if not claim.__enter__():
             claim.__exit__(None, None, None)
             return Admitted("elsewhere")
-        if self._study.archive.has(kind_of(wanted.request), wanted.digest):  # finished elsewhere a moment ago
+        try:
+            served = self._study.archive.has(kind_of(wanted.request), wanted.digest)  # finished elsewhere a moment ago
+        except Exception:
+            claim.__exit__(None, None, None)
+            raise
+        if served:
             claim.__exit__(None, None, None)
             return Admitted("served")
         return Admitted("claimed", claim)

@@ -51,7 +51,8 @@ class Item:
 
     wanted: Wanted
     key: Key
-    tries: int = 0
+    losses: dict[str, int] = field(factory=dict)
+    """Cause -> how often it was lost by it here."""
     claim: AbstractContextManager[bool] | None = None
 
 
@@ -112,10 +113,14 @@ class Scheduler(Generic[R]):
         self._prepared: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
         self._preparing = 0
         self._killed = False
+        self._leaving = False
+        """`run` is being left by an error of its own: nothing is prepared any more."""
+        self._error: Exception | None = None
         self._outcome: Outcome[R] = Outcome()
 
     def run(self) -> Outcome[R]:
-        """Works until nothing more can be done. Errors of the preparation end it, after running work was seen out."""
+        """Works until nothing more can be done. The first error of the preparation stops it, and is raised when what
+        runs has been seen out: it is paid for."""
         with ThreadPoolExecutor(PREPARERS, thread_name_prefix="harness2-prepare") as pool:
             self._pool = pool
             try:
@@ -126,6 +131,8 @@ class Scheduler(Generic[R]):
                     pass
             finally:
                 self._release()
+        if self._error is not None:
+            raise self._error
         return self._outcome
 
     # -- one turn of the loop
@@ -152,7 +159,7 @@ class Scheduler(Generic[R]):
 
     @property
     def _stopping(self) -> bool:
-        return self._stop.level > 0 or bool(self._outcome.stopped)
+        return self._stop.level > 0 or bool(self._outcome.stopped) or self._error is not None or self._leaving
 
     def _patience(self) -> float:
         due = self._timers[0][0] - self._engine.now() if self._timers else STOP_SECONDS
@@ -166,13 +173,18 @@ class Scheduler(Generic[R]):
         heapq.heappush(self._timers, (self._engine.now() + seconds, next(self._counter), act))
 
     def _in_pool(self, call: Callable[[], T], then: Callable[[T], None]) -> None:
-        """Runs `call` on the pool and `then` with its result back here; its errors are raised here."""
+        """Runs `call` on the pool and `then` with its result back here; the first error of either is kept."""
+        if self._leaving:
+            return
         self._preparing += 1
 
         def back(future: Future[T]) -> None:
             def finish() -> None:
                 self._preparing -= 1
-                then(future.result())
+                try:
+                    then(future.result())
+                except Exception as error:
+                    self._error = self._error or error
 
             self._prepared.put(finish)
 
@@ -277,23 +289,23 @@ class Scheduler(Generic[R]):
                 self._notify("step-held", item.key, item.wanted.digest, answer.why)
             else:
                 self._after(ELSEWHERE_SECONDS, lambda item=item: self._enqueue(item))  # type: ignore[misc]
-        if mine and self._stopping:
-            for item in mine:
-                self._slots.give_back(item.wanted.group)
-                self._let_go(item)
-                self._enqueue(item)
-        elif mine:
+        if mine:
             self._submit(tuple(mine))
 
     def _submit(self, items: tuple[Item, ...]) -> None:
         wanted = tuple(item.wanted for item in items)
 
         def assigned(work: Assignment) -> None:
+            if self._stopping:  # asked for while this was prepared
+                for item in items:
+                    self._slots.give_back(item.wanted.group)
+                    self._let_go(item)
+                    self._enqueue(item)
+                return
             future = self._engine.submit(self._call, work)
             self._running[future] = (items, self._engine.now())
             self._outcome.paid += len(items)
             for item in items:
-                item.tries += 1
                 self._notify("attempt-started", item.key, item.wanted.digest, "")
 
         self._in_pool(lambda: self._prepare.assignment(wanted), assigned)
@@ -319,6 +331,7 @@ class Scheduler(Generic[R]):
         if self._stopping:  # cancelled, or about to end: the same command takes it up again
             self._let_go(item)
             return
+        item.losses[ended.cause] = item.losses.get(ended.cause, 0) + 1
 
         def decided(repeat: Repeat) -> None:
             if repeat.what == "again":
@@ -335,7 +348,7 @@ class Scheduler(Generic[R]):
                 self._outcome.stopped = self._outcome.stopped or repeat.why
             self._outcome.held[item.key] = repeat.why
 
-        self._in_pool(lambda: self._prepare.lost(item.wanted, ended, item.tries), decided)
+        self._in_pool(lambda: self._prepare.lost(item.wanted, ended, item.losses[ended.cause]), decided)
 
     def _recorded(self, item: Item) -> None:
         self._notify("attempt-ended", item.key, item.wanted.digest, "")
@@ -358,8 +371,16 @@ class Scheduler(Generic[R]):
                 self._engine.cancel(item.wanted.digest)
 
     def _release(self) -> None:
-        """Ends what runs (after an error) and gives every claim back."""
+        """Gives every claim back; after an error, ends what runs first: a claim is given back for ended work only."""
+        self._leaving = True
         if self._running:
             self._kill()
-        for item in tuple(self._claimed):
-            self._let_go(item)
+        try:
+            while self._running:
+                for future in self._engine.wait(STOP_SECONDS):
+                    self._running.pop(future, None)
+            while self._preparing:
+                self._prepared.get()()
+        finally:
+            for item in tuple(self._claimed):
+                self._let_go(item)

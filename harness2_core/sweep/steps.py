@@ -85,4 +85,7 @@ class Preparation(Protocol[R_inv]):
     def assignment(self, wanted: tuple[Wanted, ...]) -> Assignment: ...
 
     def lost(self, wanted: Wanted, ended: Ended, tries: int) -> Repeat:
-        """Decides by the policy table; when it says dead, the record is written first."""
+        """Decides by the policy table; when it says dead, the record is written first.
+
+        `tries`: how often it was lost by this cause in this process.
+        """

@@ -77,10 +77,14 @@ def attempts_of(store: Store, request: Digest) -> Sequence[Attempt]:
         )
 
 
-def lost_attempts(store: Store, request: Digest) -> int:
-    """Tries that count for the policy table: those that were lost, not those that a kill or a cancel cut short."""
+def lost_attempts(store: Store, request: Digest, cause: str = "") -> int:
+    """Tries that were lost (by `cause`, or by any), not those that a kill or a cancel cut short.
+
+    The policy table counts each cause by itself: waiting out a rate limit uses up no patience with the network.
+    """
     ends = [attempt.ended for attempt in attempts_of(store, request)]
-    return sum(1 for ended in ends if ended is not None and ended.cause and ended.cause != CANCELLED)
+    causes = [ended.cause for ended in ends if ended is not None and ended.cause and ended.cause != CANCELLED]
+    return causes.count(cause) if cause else len(causes)
 
 
 def spent_on_lost(store: Store, request: Digest) -> Usage:

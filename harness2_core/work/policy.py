@@ -5,6 +5,7 @@ provider into missing data. A rate limit is a matter of waiting, an exhausted bu
 whatever is started next. What an agent did (finished, timed out, refused, crashed) is a result for a rollout and a
 grading, and never repeated; a session that did not answer is asked again, for nothing can be learnt from it.
 
+Each cause has its own count: a request may wait out a rate limit and then lose its connection once, and be tried again.
 Lost attempts count as money and time spent, never as rollouts or sessions of the plan. Cancelled ones count as nothing.
 """
 
@@ -84,7 +85,7 @@ def is_final(kind: str, outcome: Outcome) -> bool:
 
 
 def decide(kind: str, cause: str, tries: int, wait_seconds: int = 0) -> Decision:
-    """What follows the `tries`-th lost try (from 1) of a request of this kind.
+    """What follows the `tries`-th try (from 1) that a request of this kind has lost by this cause.
 
     `cause` is one of `CAUSES`, or of a session the outcome that was no answer. `wait_seconds` is what the other side
     asked for: it is honoured when longer than the table's wait.
