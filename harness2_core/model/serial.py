@@ -16,7 +16,7 @@ from cattrs.gen import make_dict_structure_fn, make_dict_unstructure_fn
 from cattrs.strategies import configure_tagged_union
 
 from .canonical import Json, canonical
-from .errors import Damaged
+from .errors import Damaged, Harness2Error, InvalidValue
 from .frozen import FrozenMap
 from .trajectory import Event
 
@@ -48,6 +48,16 @@ def dump(value: object) -> bytes:
     fields = plain(value)
     assert isinstance(fields, Mapping)
     return canonical({"type": type(value).__name__, "schema": SCHEMA, **fields})
+
+
+def recordable(record: T) -> T:
+    """`record`, which a plugin has had a hand in, if it can be written and read back; `InvalidValue` says why not."""
+    try:
+        load(dump(record), type(record))
+    except Exception as error:
+        why = error.what if isinstance(error, Harness2Error) else f"{type(error).__name__}: {error}"
+        raise InvalidValue(f"this cannot be recorded: {why}", "mend the plugin that made it") from error
+    return record
 
 
 def load(data: bytes, kind: type[T], where: str = "record") -> T:

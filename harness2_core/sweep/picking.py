@@ -15,6 +15,7 @@ from harness2_core.model.namespace import draw
 from harness2_core.model.plan import Plan
 from harness2_core.model.records import RollRecord, SelectionRecord
 from harness2_core.model.requests import Request
+from harness2_core.model.serial import recordable
 from harness2_core.model.strategy import Choice
 
 from .dialogue import held
@@ -67,12 +68,12 @@ def picked(
         choice = yield from held(study, mode, task, vote.label, "selector", "select", asking, rollouts, sessions)
         if choice.id not in drawn.ids:
             raise ValueError(f"the selector chose {choice.id!r}, which is not on the ballot")
+        return recordable(_record(plan, drawn, vote, chosen=choice, sessions=sessions))
     except StoreError:
         raise
     except Exception as error:
         first = Choice(drawn.order[0])
         return _record(plan, drawn, vote, chosen=first, fallback=True, error=_short(error), sessions=sessions)
-    return _record(plan, drawn, vote, chosen=choice, sessions=sessions)
 
 
 def pool_of(plan: Plan, rolls: dict[str, RollRecord], pool: str) -> tuple[str, ...]:

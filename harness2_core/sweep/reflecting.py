@@ -7,6 +7,7 @@ from harness2_core.model.canonical import Digest
 from harness2_core.model.errors import StoreError
 from harness2_core.model.records import ReflectionRecord, SelectionRecord
 from harness2_core.model.replies import edits_in
+from harness2_core.model.serial import recordable
 from harness2_core.model.strategy import Choice, Edit
 
 from .closing import adopts
@@ -42,13 +43,13 @@ def reflect(study: Study, key: Key, results: Results) -> Body[Result | Held]:
             done.rollouts.values(),
             sessions,
         )
+        edits = lesson.edits if lesson is not None and lesson.edits else _edits(study, sessions)
+        return recordable(ReflectionRecord(name, tuple(sessions), lesson, edits))
     except StoreError:
         raise
     except Exception as error:
         why = f"{type(error).__name__}: {error}"[:ERROR_CHARS]
         return ReflectionRecord(name, tuple(sessions), edits=_edits(study, sessions), error=why)
-    edits = lesson.edits if lesson is not None and lesson.edits else _edits(study, sessions)
-    return ReflectionRecord(name, tuple(sessions), lesson, edits)
 
 
 def _edits(study: Study, sessions: list[Digest]) -> tuple[Edit, ...]:

@@ -7,16 +7,17 @@ takes some hundredths of a second; `substrate="python"` runs it as a real progra
     def test_a_rule(bench):
         bench.task("sums/one", "3\\n# a note\\n")       # `sums/first` is there already
         bench.plugin("selector", "rubbish", SOURCE)   # a distribution of its own, made for this test
-        result = bench.run(k=2, selector="rubbish")
-        assert bench.mode("sums/first", k=2, selector="rubbish").selection.fallback
+        bench.set(k=2, selector="rubbish")
+        result = bench.run()
+        assert bench.mode("sums/first").selection.fallback
 
-What a run was given besides the defaults is given again to what reads it: it belongs to the experiment's identity.
 Waits of the policy table (a rate limit, a broken worker) take no time on the clock of the engine `pocket`.
 """
 
 from __future__ import annotations
 
 import json
+import textwrap
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Final
@@ -222,12 +223,30 @@ class Bench:
         text = self._source(kind, name, f"{module}:Made", settings, extra=source)
         self._distributions.add(f"{name}-{kind}-made", {entry: module}, {f"{module}.py": text})
 
+    def improver(self, name: str, source: str) -> None:
+        """Installs a proposer and binds it to improver, selector and reflector.
+
+        `source` defines `Made(Scripted)`, where `Scripted` is the shipped one with this bench's playbook.
+        """
+        names = "Lost, NO_MODEL, Outcome, Said, Usage"
+        head = (
+            f"from harness2_core.api import {names}\nfrom harness2_local.scripted import ScriptedProposer as Scripted\n"
+        )
+        self.plugin(
+            "proposer", name, head + textwrap.dedent(source), settings="harness2_local.settings:ScriptedSettings"
+        )
+        playbook = str(self.folder / "playbook.toml")
+        self.set(**{"roles.improver.provider": name, f"proposers.{name}.playbooks.sums": playbook})
+
     # -- running
 
+    def set(self, **options: object) -> None:
+        """For every later run and reading: `k=2` is `run.k`; dotted ones by `**{"roles.improver.model": "m"}`."""
+        self.options |= _keys(options)
+
     def config(self, **options: object) -> Config:
-        """`options`: `k=2` is `run.k`; dotted ones by `**{"roles.improver.model": "m"}`."""
-        given = {key if "." in key else f"run.{key}": str(value) for key, value in options.items()}
-        return Config.load(None, {}, {**self.options, **given}, cwd=self.root)
+        """`options` as for `set`, for this once."""
+        return Config.load(None, {}, {**self.options, **_keys(options)}, cwd=self.root)
 
     def run(
         self,
@@ -276,6 +295,10 @@ class Bench:
                 (body,) = json.loads(archive.text(digest)).values()
                 found.append({"kind_of_request": kind, **body})
         return found
+
+
+def _keys(options: dict[str, object]) -> dict[str, str]:
+    return {key if "." in key else f"run.{key}": str(value) for key, value in options.items()}
 
 
 @pytest.fixture
