@@ -70,8 +70,6 @@ def run(arguments: Sequence[str]) -> int:
         return NOT_DONE if isinstance(error.__cause__, EOFError) else INTERRUPTED
     except KeyboardInterrupt:
         return INTERRUPTED
-    except BrokenPipeError:
-        _abandon_output()
     except typer.TyperException as error:
         _tell_usage(error)
     except Exception as error:

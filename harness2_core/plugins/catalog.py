@@ -62,23 +62,17 @@ class Catalog:
 
     def named(self, name: str) -> tuple[Found, ...]:
         """The entries of any kind that `name`, `kind.name` or `distribution:name` means, disabled ones included."""
-        distribution, _, rest = name.rpartition(":")
         installed = (*self.built_in, *self.scan.found)
+        distribution, colon, rest = name.rpartition(":")
+        kind, _, alone = rest.partition(".")
         return tuple(
             item
             for item in installed
-            if rest in (item.name, item.token or item.name, f"{item.kind}.{item.name}")
-            and (not distribution or normal(distribution) == normal(item.distribution))
+            if _answers(item, name) or (item.kind == kind and _answers(item, distribution + colon + alone))
         )
 
     def _matching(self, kind: str, name: str) -> tuple[Found, ...]:
-        distribution, _, rest = name.rpartition(":")
-        return tuple(
-            item
-            for item in self.all(kind)
-            if rest in (item.name, item.token or item.name)
-            and (not distribution or normal(distribution) == normal(item.distribution))
-        )
+        return tuple(item for item in self.all(kind) if _answers(item, name))
 
     def _unknown(self, kind: str, name: str) -> PluginError:
         """Says the most useful thing: switched off, of another API version, unreadable, or simply not there."""
@@ -97,6 +91,14 @@ class Catalog:
             f"no {kind} is named {name!r}",
             f"{near(name, known)}installed: {listed}" if listed else nothing_installed(kind),
         )
+
+
+def _answers(found: Found, name: str) -> bool:
+    """Whether `name` is the entry's name or token, alone or behind its distribution."""
+    distribution, _, rest = name.rpartition(":")
+    return rest in (found.name, found.short) and (
+        not distribution or normal(distribution) == normal(found.distribution)
+    )
 
 
 def clash(kind: str, name: str, found: Sequence[Found]) -> PluginError:

@@ -56,7 +56,9 @@ def zoo(distributions: Any, source: Callable[..., str], user: Path) -> None:
     distributions.add("zz-odd", {"stoer.zz-odd": "zz_odd"}, {})
     distributions.add("zz-newer", {"store.zz-newer": "zz_newer"}, {}, requires=["harness2-core>=99"])
     for name in ("zz-one", "zz-two"):
-        distributions.add(name, {"mode.zz-twice.zzt": "zz_twice"}, {})
+        module = name.replace("-", "_")
+        text = source("mode", "zz-twice", f"{module}:Mode")
+        distributions.add(name, {"mode.zz-twice.zzt": module}, {f"{module}.py": text})
 
 
 def _run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
@@ -189,7 +191,8 @@ def test_show_of_what_cannot_be_shown_says_why(capsys: pytest.CaptureFixture[str
 
 @pytest.mark.usefixtures("zoo")
 def test_show_of_one_of_two_that_clash_is_by_distribution(capsys: pytest.CaptureFixture[str]) -> None:
-    assert _json(capsys, "plugins", "show", "zz-one:zz-twice")["distribution"] == "zz-one"
+    shown = _json(capsys, "plugins", "show", "zz-one:zz-twice")
+    assert (shown["state"], shown["factory"]) == ("clash", "zz_one:Mode")
 
 
 @pytest.mark.usefixtures("zoo")
@@ -268,7 +271,8 @@ def test_the_doctor_finds_what_is_wrong_with_each(
     assert ("zz-prints", "ok") in said
     assert "takes 5." in said["zz-slow", "warning"]
     assert "Settings.made" in said["zz-odd2", "error"]
-    assert said["zz-one", "error"]
+    assert "'zz_two:Mode' does not exist" in said["zz-two", "error"]
+    assert any("more than once" in item["what"] for item in found if item["distribution"].startswith("zz-one"))
 
 
 @pytest.mark.process
@@ -294,6 +298,9 @@ def test_a_disabled_plugin_is_not_examined_and_a_clean_bill_is_exit_code_0(
     distributions: Any, capsys: pytest.CaptureFixture[str]
 ) -> None:
     distributions.add("zz-raises", {"store.zz-raises": "zz_raises"}, {"zz_raises.py": "raise ValueError"})
+    distributions.add("zz-newer", {"store.zz-newer": "zz_newer"}, {}, requires=["harness2-core>=99"])
     assert _run(capsys, "plugins", "doctor")[0] == 1
     run(["plugins", "disable", "zz-raises"])
+    assert _run(capsys, "plugins", "doctor")[0] == 1
+    run(["plugins", "disable", "zz-newer"])
     assert _run(capsys, "plugins", "doctor")[0] == 0

@@ -67,6 +67,12 @@ def test_the_distribution_decides_a_clash_however_it_is_spelt(written: str) -> N
     assert Catalog(Scan((VAULT, RIVAL))).find("store", f"{written}:vault") == RIVAL
 
 
+@pytest.mark.parametrize("name", ["other-vaults:vault", "Other_Vaults:store.vault"])
+def test_a_plugin_of_any_kind_is_named_by_its_distribution_too(name: str) -> None:
+    judge = Found("judge", "strict", "", "a", "Other_Vaults", "2.0")
+    assert Catalog(Scan((VAULT, RIVAL, judge))).named(name) == (RIVAL,)
+
+
 def test_switching_one_off_decides_a_clash() -> None:
     assert Catalog(Scan((VAULT, RIVAL)), (OffSwitch("acme", "--disable-plugin"),)).find("store", "vault") == RIVAL
 

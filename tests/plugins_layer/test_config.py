@@ -22,6 +22,7 @@ class Box:
     names: tuple[str, ...] = ()
     words: Mapping[str, str] = FrozenMap()
     places: Mapping[str, Path] = FrozenMap()
+    count: int = 0
     label: str = "plain"
     api_key: str = ""
 
@@ -116,7 +117,7 @@ def test_variables_without_two_underscores_are_no_tables(tmp_path: Path) -> None
         ("[stores]\nsize = 2\n", 2, "[stores.<name>]"),
         ("[stores.box]\n\nsize = 'big'\n", 3, "give an integer"),
         ("[stores.box]\nsize = 1.5\n", 2, "give an integer"),
-        ("[stores.box]\nsize = true\n", 2, "give an integer"),
+        ("[stores.box]\ncount = true\n", 2, "give an integer"),
         ("[stores.box]\nlazy = 1\n", 2, "give true or false"),
         ("[stores.box]\nlabel = 5\n", 2, "give a text; put it in quotes"),
         ("[stores.box]\nlabel = 5.5\n", 2, "give a text; put it in quotes"),

@@ -175,6 +175,22 @@ def test_only_the_plugins_named_are_called_each_by_itself(distributions: Any) ->
     assert importlib.import_module("zz_two").SEEN == []
 
 
+def test_a_plugin_in_use_that_is_not_named_hears_nothing(distributions: Any, source: Callable[..., str]) -> None:
+    import importlib
+
+    text = LISTENER.replace("\n    ", "\n") + source("store", "vault", "zz_x:y")
+    distributions.add("acme", {"store.vault": "zz_vault"}, {"zz_vault.py": text})
+    distributions.add("other", {"listener.one": "zz_one"}, {"zz_one.py": LISTENER})
+    registry = Registry.installed(path=distributions.path)
+    registry.provider("store", "vault")
+    (one,) = facade.extras(registry, ["one"])
+
+    one.event(EVENT)
+
+    assert importlib.import_module("zz_one").SEEN == ["step-started"]
+    assert importlib.import_module("zz_vault").SEEN == []
+
+
 def test_a_hook_that_a_listener_leaves_out_says_nothing(distributions: Any) -> None:
     distributions.add("acme", {"listener.quiet": "zz_quiet"}, {"zz_quiet.py": ""})
     (quiet,) = facade.extras(Registry.installed(path=distributions.path), ["quiet"])
