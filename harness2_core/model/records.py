@@ -253,6 +253,19 @@ class ViewRecord:
     seen: tuple[str, ...] = field(converter=strings, default=())
 
 
+@frozen
+class Opening:
+    """A person had a task opened again, under the next attempt's number: what is done then, and only then, is done anew.
+
+    Written before any of it starts, so that a killed run goes on with this attempt and opens no further one.
+    """
+
+    modes: tuple[str, ...] = field(converter=strings)
+    """The modes that were opened; others stay as finished as they are."""
+    fresh: bool = False
+    """Nothing of former attempts is served."""
+
+
 def _modes(items: Mapping[str, ModeRecord]) -> FrozenMap[ModeRecord]:
     return frozen_map(items)
 

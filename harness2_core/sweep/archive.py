@@ -1,21 +1,31 @@
 """Typed access to the records in a store: which kind, which key, which type. Reads are cached a little, values freeze.
 
-Kinds and keys: `rollout`, `session`, `grade` by request digest; `bases`, `view`, `mode`, `adoption` by
-`<namespace>/<task>[.a<n>]`; `forgotten` likewise. Everything is first-wins, so what was read once stays true.
+Kinds and keys: `rollout`, `session`, `grade` by request digest; `bases`, `view`, `mode`, `adoption`, `forgotten` and
+`opening` by `<namespace>[@<attempt>]/<task>`. Everything is first-wins, so what was read once stays true.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Final, TypeVar
 
+from harness2_core import HOME
 from harness2_core.api.runtime import Store
 from harness2_core.model.canonical import Digest
 from harness2_core.model.errors import StoreError
 from harness2_core.model.manifest import Entry, Manifest
 from harness2_core.model.namespace import Namespace
-from harness2_core.model.records import Adoption, BasesRecord, Grade, ModeRecord, Reply, Rollout, ViewRecord
+from harness2_core.model.records import (
+    Adoption,
+    BasesRecord,
+    Grade,
+    ModeRecord,
+    Opening,
+    Reply,
+    Rollout,
+    ViewRecord,
+)
 from harness2_core.model.serial import dump, load
 from harness2_core.model.tree import HarnessTree
 from harness2_core.work import trees
@@ -59,33 +69,48 @@ class Archive:
     def mode(self, namespace: Namespace, task: str, attempt: int = 1) -> ModeRecord | None:
         return self._optional("mode", _key(namespace, task, attempt), ModeRecord)
 
-    def latest_mode(self, namespace: Namespace, task: str) -> ModeRecord | None:
-        """The record of the latest attempt at this mode of this task."""
-        found, attempt = None, 1
-        while (record := self.mode(namespace, task, attempt)) is not None:
-            found, attempt = record, attempt + 1
+    def openings(self, namespace: Namespace, task: str) -> Mapping[int, Opening]:
+        """Attempt -> how the task was opened for it; the first attempt has an opening only when it began afresh."""
+        home, attempt, found = namespace.of_mode(HOME), 1, {}
+        while (opening := self._optional("opening", _key(home, task, attempt), Opening)) is not None or attempt == 1:
+            if opening is not None:
+                found[attempt] = opening
+            attempt += 1
         return found
+
+    def attempt(self, namespace: Namespace, task: str) -> int:
+        """The number of the latest attempt at the task, begun or not."""
+        return max(self.openings(namespace, task), default=1)
+
+    def latest_mode(self, namespace: Namespace, task: str) -> ModeRecord | None:
+        """The record of the latest attempt at this mode of this task that came to its end."""
+        return self._latest(namespace, task, self.mode)
 
     def latest_bases(self, home: Namespace, task: str) -> BasesRecord | None:
-        found, attempt = None, 1
-        while (record := self.bases(home, task, attempt)) is not None:
-            found, attempt = record, attempt + 1
-        return found
+        return self._latest(home, task, self.bases)
 
     def adoption(self, namespace: Namespace, task: str) -> Adoption | None:
-        """The library's entry of this task, unless a person has had it forgotten."""
-        key = _key(namespace, task, 1)
-        if self.store.get("forgotten", key) is not None:
-            return None
-        return self._optional("adoption", key, Adoption)
+        """The library's entry of this task, of its latest attempt, unless a person has had it forgotten."""
+        for attempt in range(self.attempt(namespace, task), 0, -1):
+            found = self._optional("adoption", _key(namespace, task, attempt), Adoption)
+            if found is not None:
+                return None if self.store.get("forgotten", _key(namespace, task, attempt)) is not None else found
+        return None
 
     def forget(self, namespace: Namespace, task: str) -> None:
-        """Hides the library's entry of this task, on a person's wish."""
-        self.store.put("forgotten", _key(namespace, task, 1), b"{}")
+        """Hides the library's entry of this task, on a person's wish; a later attempt may bring another."""
+        for attempt in range(1, self.attempt(namespace, task) + 1):
+            self.store.put("forgotten", _key(namespace, task, attempt), b"{}")
 
     def keep(self, namespace: Namespace, task: str, record: object, attempt: int = 1) -> bool:
         """Puts a task's record under its kind; False when one was there, which stays."""
-        kinds = {BasesRecord: "bases", ViewRecord: "view", ModeRecord: "mode", Adoption: "adoption"}
+        kinds = {
+            BasesRecord: "bases",
+            ViewRecord: "view",
+            ModeRecord: "mode",
+            Adoption: "adoption",
+            Opening: "opening",
+        }
         return self.store.put(kinds[type(record)], _key(namespace, task, attempt), dump(record))
 
     # -- texts and trees
@@ -109,6 +134,13 @@ class Archive:
         """Path -> blob of every file, nested manifests resolved."""
         return trees.flatten(self.store, manifest)
 
+    def _latest(self, namespace: Namespace, task: str, read: Callable[[Namespace, str, int], T | None]) -> T | None:
+        for attempt in range(self.attempt(namespace, task), 0, -1):
+            found = read(namespace, task, attempt)
+            if found is not None:
+                return found
+        return None
+
     def _required(self, kind: str, key: str, type_: type[T]) -> T:
         record = self._optional(kind, key, type_)
         if record is None:
@@ -121,4 +153,5 @@ class Archive:
 
 
 def _key(namespace: Namespace, task: str, attempt: int) -> str:
-    return f"{namespace}/{task}{f'.a{attempt}' if attempt > 1 else ''}"
+    """The number stands where no task's name can be taken for it."""
+    return f"{namespace}{f'@{attempt}' if attempt > 1 else ''}/{task}"

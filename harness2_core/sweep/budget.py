@@ -13,8 +13,10 @@ from typing import Final
 
 from attrs import field, frozen
 
+from harness2_core.api.runtime import Store
 from harness2_core.model.canonical import canonical
 from harness2_core.model.check import a_decimal, at_least, optional
+from harness2_core.model.namespace import Namespace
 from harness2_core.model.plan import Plan
 
 from .archive import Archive
@@ -137,6 +139,11 @@ class Budget:
     def _reserve(self, name: str, need: Need) -> None:
         value = canonical({"rollouts": need.rollouts, "sessions": need.sessions})
         self._archive.store.put(KIND, f"{self._home}/{name}", value)
+
+
+def has_begun(store: Store, home: Namespace, task: str) -> bool:
+    """Whether any process has begun this task: its bases' places are reserved first of all."""
+    return store.get(KIND, f"{home}/{task}/{BASE}") is not None
 
 
 def _flying(spent: Spent) -> Decimal:

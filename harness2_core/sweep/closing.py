@@ -93,7 +93,7 @@ def _adopt(study: Study, key: Key, selection: SelectionRecord, reflection: Refle
         lesson=reflection.lesson,
         edits=reflection.edits,
     )
-    study.archive.keep(namespace, key.task, adoption)
+    study.archive.keep(namespace, key.task, adoption, study.attempt(key.task))
     shelf = shelf_of(study, namespace, domain)
     directory = readable.library_directory(study.runs, namespace, domain)
     for entry in shelf:

@@ -21,9 +21,9 @@ from .study import Study
 def drawn(study: Study, namespace: Namespace, task: str, label: str, request: Request) -> Request:
     """`request` under the draw that counts: the first attempt with a usable record, else the present one."""
     present = study.attempt(task)
-    for attempt in range(1, 1 if study.fresh else present):
+    for attempt in range(study.served_from.get(task, 1), present):
         former = evolve(request, draw=draw(namespace, task, label, attempt))
-        if _usable(study, former):
+        if _usable(study, former, label):
             return former
     return evolve(request, draw=draw(namespace, task, label, present))
 
@@ -119,10 +119,15 @@ def session_request(
     )
 
 
-def _usable(study: Study, request: Request) -> bool:
+def _usable(study: Study, request: Request, label: str) -> bool:
+    """Whether a former attempt's result stands. An unusable reply does as the first half of its own correction only."""
     kind, digest = kind_of(request), request_digest(request)
     if not study.archive.has(kind, digest):
         return False
     if kind == "rollout":
         return study.archive.rollout(digest).usable
-    return study.archive.reply(digest).answered
+    reply = study.archive.reply(digest)
+    if not reply.answered or study.store.get("unusable", digest) is not None:
+        return False
+    edits = isinstance(request, SessionRequest) and request.editable is not None
+    return not (edits and label.endswith(".fix") and reply.accepted is None)

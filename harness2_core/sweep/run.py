@@ -37,7 +37,7 @@ from .ledger import Ledger
 from .outcomes import Result
 from .picking import Vote
 from .prepare import Prepare
-from .reopening import attempts_for
+from .reopening import reopened
 from .reselecting import Reselected, reselect, vote_of
 from .result import SweepResult
 from .scheduler import Outcome, Scheduler
@@ -78,8 +78,7 @@ def run_sweep(
     from anywhere. `engine` overrides the configured one. Raises `Harness2Error` for what must be mended first.
     """
     registry = registry or Registry.installed()
-    study = study_of(config, registry)
-    study = evolve(study, attempts=attempts_for(study, again.retry, again.no_cache), fresh=again.no_cache)
+    study = reopened(study_of(config, registry), again.retry, again.no_cache)
     for note in study.notes:
         notice(note)
     extras = facade.extras(registry, study.experiment.extra)

@@ -88,9 +88,9 @@ class Study:
     admit: Callable[[str, str], str] = field(default=_unlimited)
     """(task, mode) -> why the budgets do not let it begin; empty when they do."""
     attempts: Mapping[str, int] = field(factory=dict)
-    """Task -> number of the attempt, where `--retry` made it another than 1."""
-    fresh: bool = False
-    """Serve nothing from former attempts (`--no-cache`)."""
+    """Task -> number of the attempt, where it is another than 1."""
+    served_from: Mapping[str, int] = field(factory=dict)
+    """Task -> the first attempt whose work may be served, where it is another than 1 (`--no-cache`)."""
     notes: tuple[str, ...] = ()
     """What the user should be told before the run: no sandbox, other versions than before, ..."""
 
