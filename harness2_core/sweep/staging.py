@@ -120,6 +120,8 @@ def _why(reply: Reply) -> str:
     if not reply.answered:
         said = f" ({reply.cause})" if reply.cause else ""
         return f"the session ended without a complete answer: {reply.outcome.value}{said}"
+    if reply.kept:
+        return "the correction asked to keep what could not be accepted"
     return "; ".join(reply.problems) or "no harness came back"
 
 
