@@ -47,7 +47,9 @@ def run_grade(request: GradeRequest, ctx: WorkerContext) -> Grade:
     items = judge.items(request.task, work.grader)
     digest = request_digest(request)
     error = ""
-    if items is not None and not rollout.delivered:
+    # Where the product may be a state of the environment, no file is no proof that nothing was delivered.
+    nothing = not rollout.delivered and not ctx.providers.adapter.spec.state_deliverable
+    if items is not None and nothing:
         verdicts: Sequence[Verdict] = [
             Verdict(item.name, False, "nothing was delivered", item.weight) for item in items
         ]
@@ -65,7 +67,7 @@ def run_grade(request: GradeRequest, ctx: WorkerContext) -> Grade:
         weights = {item.name: item.weight for item in items or ()}
         missing = "the judge gave no verdict"
         verdicts = [found.get(name, Verdict(name, None, missing, weights.get(name, "1"))) for name in names]
-        if not rollout.delivered:  # the items became known by running: each is failed all the same
+        if nothing:  # the items became known by running: each is failed all the same
             verdicts = [evolve(verdict, passed=False, why="nothing was delivered") for verdict in verdicts]
     score, why = scored(verdicts)
     return Grade(

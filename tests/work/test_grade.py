@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
+from attrs import evolve
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -121,6 +122,13 @@ def test_a_delivered_nothing_is_zero_when_items_are_known_only_by_running(room: 
     room.judge = ItemJudge(lambda item, work: Verdict(item.name, None), None)
     grade = room.graded(room.grade_request(ROLLOUT))
     assert grade.score == "0"
+
+
+def test_a_state_is_judged_though_no_file_was_delivered(room: WorkRoom) -> None:
+    _put(room, Rollout(ROLLOUT, Outcome.FINISHED, False))
+    room.sums.spec = evolve(room.sums.spec, state_deliverable=True)
+    room.judge = ItemJudge(lambda item, work: Verdict(item.name, item.name == "a"))
+    assert room.graded(room.grade_request(ROLLOUT)).score == "0.5"
 
 
 def test_a_dead_rollout_is_not_graded(room: WorkRoom) -> None:
