@@ -99,10 +99,10 @@ class Budget:
         if not caps.counted and caps.usd is None:
             return ""
         spent = self._ledger.spent()
-        kind = wanted.group.kind
-        if kind == "rollout" and caps.rollouts is not None and spent.rollouts >= caps.rollouts:
+        kind, again = wanted.group.kind, self._ledger.has_begun(wanted.digest)  # a killed or lost one is counted once
+        if not again and kind == "rollout" and caps.rollouts is not None and spent.rollouts >= caps.rollouts:
             return f"--max-rollouts {caps.rollouts} is used up"
-        if kind == "session" and caps.sessions is not None and spent.sessions >= caps.sessions:
+        if not again and kind == "session" and caps.sessions is not None and spent.sessions >= caps.sessions:
             return f"--max-sessions {caps.sessions} is used up"
         if caps.usd is not None and spent.usd + _flying(spent) >= Decimal(caps.usd):
             return f"--max-usd {caps.usd} is used up: {spent.usd} USD paid, the rest in flight"

@@ -29,7 +29,7 @@ SCAN_SECONDS: Final = 2.0
 
 @frozen
 class Spent:
-    """`usd` is what is known; `unpriced` counts requests whose price is not. `in_flight` have begun and not ended."""
+    """`usd` is what is known; `unpriced` counts requests whose price is not. `in_flight` are running now, anywhere."""
 
     rollouts: int = 0
     sessions: int = 0
@@ -46,6 +46,9 @@ class _Entry:
     usd: Decimal | None = None
     """Known price so far."""
     settled: bool = False
+    ours: bool = False
+    running: bool = True
+    """False for what was begun by a process that is no more: it counts as begun, and costs nothing now."""
 
 
 class Ledger:
@@ -62,8 +65,14 @@ class Ledger:
     def begin(self, request: Digest, kind: str) -> None:
         """This process is about to start a request: it counts from now on."""
         with self._lock:
-            if self._seen.get(request) is None:
-                self._seen[request] = _Entry(kind)
+            entry = self._seen.get(request) or _Entry(kind)
+            entry.ours = entry.running = True
+            self._seen[request] = entry
+
+    def has_begun(self, request: Digest) -> bool:
+        """Whether it was begun before, here or by another process: then it is counted already."""
+        with self._lock:
+            return self._seen.get(request) is not None
 
     def spent(self) -> Spent:
         """What is known now."""
@@ -80,7 +89,7 @@ class Ledger:
         return Spent(
             rollouts=sum(entry.kind == "rollout" for entry in entries),
             sessions=sum(entry.kind == "session" for entry in entries),
-            in_flight=sum(not entry.settled for entry in entries),
+            in_flight=sum(entry.running and not entry.settled for entry in entries),
             usd=sum((entry.usd for entry in entries if entry.usd is not None), Decimal(0)),
             unpriced=sum(entry.settled and entry.usd is None for entry in entries),
             mean_usd={kind: sum(found, Decimal(0)) / len(found) for kind, found in priced.items()},
@@ -91,6 +100,10 @@ class Ledger:
             digest = key.partition("/")[0]
             if digest not in self._seen:
                 self._seen[digest] = self._entry(digest)
+        for digest, entry in self._seen.items():
+            if entry is not None and not entry.settled and not entry.ours:
+                with self._archive.store.claim(digest) as free:
+                    entry.running = not free
 
     def _settle(self) -> None:
         for digest, entry in self._seen.items():

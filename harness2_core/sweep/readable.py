@@ -6,8 +6,10 @@ The store is the truth. Copies are written from it when missing or different, an
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Final
 
 from harness2_core.method.library import Shelved, experience_md, index_md
 from harness2_core.model.canonical import Digest
@@ -19,6 +21,11 @@ from harness2_core.model.tree import HarnessTree
 
 from .archive import Archive
 from .files import same_as, write_whole
+
+EXPERIENCE: Final = "EXPERIENCE.md"
+INDEX: Final = "INDEX.md"
+_LAST: Final = "reflection/reflection.json"
+"""What is written last of a mode's copies: with it, all are there."""
 
 
 def task_directory(runs: Path, namespace: Namespace, task: str) -> Path:
@@ -43,36 +50,68 @@ def write_summary(runs: Path, home: Namespace, summary: Summary) -> bool:
     return True
 
 
-def write_mode(archive: Archive, runs: Path, namespace: Namespace, task: str, record: ModeRecord) -> None:
-    """Trees, contexts, selection and reflection of one mode of one task."""
+def write_mode(archive: Archive, runs: Path, namespace: Namespace, task: str, record: ModeRecord) -> int:
+    """Trees, contexts, selection and reflection of one mode of one task; how many files were missing or different."""
     directory = task_directory(runs, namespace, task)
+    changed = 0
     for stage in record.stages:
-        write_tree(directory / "harnesses" / stage.label, archive.tree(stage.tree))
-        _write(directory / "context" / f"{stage.label}.json", _context(archive, stage.sessions))
+        changed += write_tree(directory / "harnesses" / stage.label, archive.tree(stage.tree))
+        changed += _write(directory / "context" / f"{stage.label}.json", _context(archive, stage.sessions))
     if record.selection is not None:
-        _write(directory / "selection" / "selection.json", pretty(record.selection))
+        changed += _write(directory / "selection" / "selection.json", pretty(record.selection))
     if record.reflection is not None:
-        _write(directory / "reflection" / "reflection.json", pretty(record.reflection))
+        changed += _write(directory / _LAST, pretty(record.reflection))
+        os.utime(directory / _LAST)  # not before any other file or directory: see `looks_whole`
+    return changed
 
 
-def write_tree(directory: Path, tree: HarnessTree) -> None:
-    """The files of a tree, executable where they are scripts."""
+def looks_whole(directory: Path, record: ModeRecord) -> bool:
+    """Whether a task's directory holds its mode's copies, unchanged since the last of them was written.
+
+    By names and times, so that looking at a thousand tasks takes a moment. What this doubts is compared in full.
+    """
+    labels = [stage.label for stage in record.stages]
+    wanted = [directory / "selection" / "selection.json", *(directory / "harnesses" / label for label in labels)]
+    wanted += [directory / "context" / f"{label}.json" for label in labels]
+    try:
+        written = (directory / _LAST).stat().st_mtime_ns
+        parts = (directory / part for part in ("harnesses", "context", "selection", "reflection"))
+        return all(path.exists() for path in wanted) and not any(_newer(part, written) for part in parts)
+    except OSError:
+        return False
+
+
+def write_tree(directory: Path, tree: HarnessTree) -> int:
+    """The files of a tree, executable where they are scripts, and no others; how many had to change."""
+    changed = 0
     for path, text in tree.files.items():
         target = directory / path
-        _write(target, text.encode())
+        changed += _write(target, text.encode())
         if text.startswith("#!"):
             target.chmod(0o755)
+    for target in sorted(directory.rglob("*"), reverse=True):  # of an earlier attempt
+        if target.is_symlink() or not target.is_dir():
+            if target.relative_to(directory).as_posix() not in tree.files:
+                target.unlink()
+                changed += 1
+        elif not any(target.iterdir()):
+            target.rmdir()
+    return changed
 
 
-def write_entry(archive: Archive, directory: Path, shelved: Shelved) -> None:
-    """One entry of the readable library of a mode and domain."""
-    home = directory / "harnesses" / file_name(shelved.adoption.task)
-    write_tree(home / "harness", archive.tree(shelved.adoption.tree))
-    _write(home / "EXPERIENCE.md", experience_md(shelved.adoption, shelved.inventory).encode())
+def write_entry(archive: Archive, directory: Path, shelved: Shelved) -> int:
+    """One entry of the readable library of a mode and domain; how many files were missing or different."""
+    home = entry_directory(directory, shelved.adoption.task)
+    changed = write_tree(home / "harness", archive.tree(shelved.adoption.tree))
+    return changed + _write(home / EXPERIENCE, experience_md(shelved.adoption, shelved.inventory).encode())
 
 
-def write_index(directory: Path, shelf: Sequence[Shelved], domain_word: str) -> None:
-    _write(directory / "INDEX.md", index_md(shelf, domain_word).encode())
+def write_index(directory: Path, shelf: Sequence[Shelved], domain_word: str) -> int:
+    return _write(directory / INDEX, index_md(shelf, domain_word).encode())
+
+
+def entry_directory(library: Path, task: str) -> Path:
+    return library / "harnesses" / file_name(task)
 
 
 def library_directory(runs: Path, namespace: Namespace, domain: str) -> Path:
@@ -88,6 +127,22 @@ def _context(archive: Archive, sessions: tuple[Digest, ...]) -> bytes:
     return json.dumps(shown, ensure_ascii=False, indent=2, sort_keys=True).encode() + b"\n"
 
 
-def _write(path: Path, data: bytes) -> None:
-    if not same_as(path, data):
-        write_whole(path, data)
+def _newer(path: Path, than: int) -> bool:
+    """Whether `path`, or anything below it, was changed after the time `than` (nanoseconds)."""
+    if path.stat().st_mtime_ns > than:
+        return True
+    with os.scandir(path) as entries:
+        for entry in entries:
+            if entry.is_dir(follow_symlinks=False):
+                if _newer(Path(entry.path), than):
+                    return True
+            elif entry.stat(follow_symlinks=False).st_mtime_ns > than:
+                return True
+    return False
+
+
+def _write(path: Path, data: bytes) -> int:
+    if same_as(path, data):
+        return 0
+    write_whole(path, data)
+    return 1

@@ -34,6 +34,7 @@ from .graph import Key, graph
 from .judges import bench_of
 from .judging import Judged, judge_rows
 from .ledger import Ledger
+from .mending import mend, write_begun
 from .outcomes import Result
 from .picking import Vote
 from .prepare import Prepare
@@ -161,9 +162,9 @@ def _swept(
     started: dict[Digest, Request] = {}
     prepare: Prepare[Result] = Prepare(study, body, budget.may_start, started)
     events.tell("sweep-started", facts={"namespace": str(study.home), "tasks": str(len(course.tasks))})
-    rewritten = _write_summaries(study, course.finished)
-    if rewritten:
-        notice(f"{rewritten} readable copies were missing or different and have been rewritten from the store")
+    mended = mend(study, course)
+    if mended:
+        notice(f"{mended} readable copies were missing or different and have been rewritten from the store")
 
     def notify(what: str, key: Key, digest: Digest, fact: str) -> None:
         events.tell(what, key, digest, {"fact": fact} if fact else None)
@@ -171,16 +172,12 @@ def _swept(
     nodes = graph(course.work, study.lookahead)
     outcome = Scheduler(nodes, prepare, engine, perform, study.limits, stop, notify).run()
     left = tuple(task for task in course.tasks if Key("finish", task) not in outcome.results)
-    _write_summaries(study, left)  # what their finished modes came to can be read all the same
+    write_begun(study, left)
     result = _result(study, course, outcome, left, started, stop, began)
     events.tell("sweep-ended", facts={"exit": str(result.exit_code)})
     if course.tasks:
         write_whole(_sweep_path(study, began), readable.pretty(result))
     return result
-
-
-def _write_summaries(study: Study, tasks: Sequence[str]) -> int:
-    return sum(readable.write_summary(study.runs, study.home, summary_of(study, task)) for task in tasks)
 
 
 def _result(

@@ -10,7 +10,6 @@ from pathlib import Path
 
 from harness2_core.method.library import Shelved, experience_md
 from harness2_core.model.errors import ConfigError
-from harness2_core.model.names import file_name
 from harness2_core.plugins.discovery import near
 
 from . import readable
@@ -48,7 +47,7 @@ def export(study: Study, entry: Shelved, directory: Path) -> None:
     if directory.exists() and (not directory.is_dir() or any(directory.iterdir())):
         raise ConfigError(f"{directory} exists and is not empty", "name a directory that does not exist")
     readable.write_tree(directory / "harness", study.archive.tree(entry.adoption.tree))
-    (directory / "EXPERIENCE.md").write_text(experience_md(entry.adoption, entry.inventory), encoding="utf-8")
+    (directory / readable.EXPERIENCE).write_text(experience_md(entry.adoption, entry.inventory), encoding="utf-8")
 
 
 def forget(study: Study, entry: Shelved) -> None:
@@ -57,6 +56,6 @@ def forget(study: Study, entry: Shelved) -> None:
     namespace = study.namespace(adoption.mode)
     study.archive.forget(namespace, adoption.task)
     directory = readable.library_directory(study.runs, namespace, adoption.domain)
-    shutil.rmtree(directory / "harnesses" / file_name(adoption.task), ignore_errors=True)
+    shutil.rmtree(readable.entry_directory(directory, adoption.task), ignore_errors=True)
     shelf = shelf_of(study, namespace, adoption.domain)
     readable.write_index(directory, shelf, study.words(adoption.task).domain_word)

@@ -1,0 +1,66 @@
+"""Readable copies of what was finished before this run: those that are missing or different are rewritten.
+
+A killed run may have left a record without its copies, and people delete and edit files. The store is the truth.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from itertools import groupby
+
+from harness2_core.model.records import ModeRecord, Summary
+
+from . import readable
+from .closing import shelf_of, summary_of
+from .course import Course
+from .study import Study
+
+
+def mend(study: Study, course: Course) -> int:
+    """How many files had to be written."""
+    mended = 0
+    adopted: list[tuple[str, str, str]] = []
+    for task in (*course.finished, *course.tasks):
+        summary = summary_of(study, task)
+        if task in course.finished:
+            mended += readable.write_summary(study.runs, study.home, summary)
+        for mode, record in summary.modes.items():
+            mended += _mode(study, task, mode, record)
+            if record.adopted:
+                adopted.append((mode, summary.domain, task))
+    for (mode, domain), entries in groupby(sorted(adopted), key=lambda item: item[:2]):
+        mended += _shelf(study, mode, domain, [task for _, _, task in entries])
+    return mended
+
+
+def write_begun(study: Study, tasks: Collection[str]) -> None:
+    """Summaries of tasks that did not end: what their finished modes came to can be read all the same."""
+    for task in tasks:
+        summary = summary_of(study, task)
+        if _begun(summary):
+            readable.write_summary(study.runs, study.home, summary)
+
+
+def _begun(summary: Summary) -> bool:
+    return bool(summary.bases or summary.modes)
+
+
+def _mode(study: Study, task: str, mode: str, record: ModeRecord) -> int:
+    namespace = study.namespace(mode)
+    if readable.looks_whole(readable.task_directory(study.runs, namespace, task), record):
+        return 0
+    return readable.write_mode(study.archive, study.runs, namespace, task, record)
+
+
+def _shelf(study: Study, mode: str, domain: str, tasks: Collection[str]) -> int:
+    """An entry that a person had forgotten is missing by intent: what counts is the shelf, if anything seems amiss."""
+    namespace = study.namespace(mode)
+    directory = readable.library_directory(study.runs, namespace, domain)
+    wanted = [readable.entry_directory(directory, task) for task in tasks]
+    complete = all((path / readable.EXPERIENCE).exists() and (path / "harness").exists() for path in wanted)
+    if complete and (directory / readable.INDEX).exists():
+        return 0
+    shelf = shelf_of(study, namespace, domain)
+    mended = sum(readable.write_entry(study.archive, directory, entry) for entry in shelf)
+    word = study.words(shelf[0].adoption.task).domain_word if shelf else ""
+    return mended + (readable.write_index(directory, shelf, word) if shelf else 0)
