@@ -288,9 +288,32 @@ class Scheduler(Generic[R]):
                 self._outcome.held[item.key] = answer.why
                 self._notify("step-held", item.key, item.wanted.digest, answer.why)
             else:
-                self._after(ELSEWHERE_SECONDS, lambda item=item: self._enqueue(item))  # type: ignore[misc]
+                self._park(item)
         if mine:
             self._submit(tuple(mine))
+
+    def _park(self, item: Item) -> None:
+        """Another process has it: its record, or its claim, is looked for now and then, without a slot."""
+
+        def looked(admitted: tuple[Admitted, ...]) -> None:
+            (answer,) = admitted
+            match answer.state:
+                case "served":
+                    self._recorded(item)
+                case "claimed":  # its owner died: it is ours now, and goes when a slot is free
+                    item.claim = answer.claim
+                    self._claimed.add(item)
+                    self._enqueue(item)
+                case "held":
+                    self._outcome.held[item.key] = answer.why
+                    self._notify("step-held", item.key, item.wanted.digest, answer.why)
+                case _:
+                    self._park(item)
+
+        def look() -> None:
+            self._in_pool(lambda: self._prepare.admit((item.wanted,)), looked)
+
+        self._after(ELSEWHERE_SECONDS, look)
 
     def _submit(self, items: tuple[Item, ...]) -> None:
         wanted = tuple(item.wanted for item in items)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from graphlib import TopologicalSorter
 
 import pytest
@@ -9,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness2_core.model.plan import Plan, Roll, Stage
-from harness2_core.sweep.graph import Key, Work, graph, rolls_of
+from harness2_core.sweep.graph import Key, Node, Work, graph, rolls_of
 from harness2_core.sweep.paths import Paths
 
 ONE = Plan(
@@ -25,11 +26,11 @@ def stream(*sizes: int, plans: dict[str, Plan] | None = None) -> list[list[Work]
     return [[Work(f"d{d}/t{t}", f"d{d}", made) for t in range(size)] for d, size in enumerate(sizes)]
 
 
-def behind(nodes: dict[Key, object], start: Key) -> set[Key]:
+def behind(nodes: Mapping[Key, Node], start: Key) -> set[Key]:
     """Everything that waits for `start`, directly or not."""
     found = {start}
     while True:
-        more = {key for key, node in nodes.items() if found.intersection(node.needs)}  # type: ignore[attr-defined]
+        more = {key for key, node in nodes.items() if found.intersection(node.needs)}
         if more <= found:
             return found - {start}
         found |= more
