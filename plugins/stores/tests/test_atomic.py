@@ -65,6 +65,19 @@ def test_without_hard_links_the_first_still_wins(tmp_path: Path, monkeypatch: py
     assert (tmp_path / "file").read_bytes() == str(won.index(True)).encode()
 
 
+def test_without_hard_links_a_rival_that_was_quicker_wins(
+    files: AtomicFiles, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def rival(self: Path, target: Path) -> None:
+        self.write_bytes(b"rival")
+        _no_links(self, target)
+
+    monkeypatch.setattr(Path, "hardlink_to", rival)
+
+    assert not files.create(tmp_path / "file", b"late")
+    assert (tmp_path / "file").read_bytes() == b"rival"
+
+
 def test_with_fsync_the_bytes_are_on_disk_before_the_name_and_the_name_after(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

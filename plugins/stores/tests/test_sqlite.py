@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 import time
 from collections.abc import Callable, Iterator
@@ -127,3 +128,19 @@ def test_the_remedy_of_a_damaged_row_is_a_command_that_works(store: SqliteStore,
         shell.execute(raised.value.remedy.split("`")[1])
 
     assert store.put("kind", "it's", b"1")
+
+
+@pytest.mark.process
+def test_a_forked_child_leaves_the_connection_of_its_parent_alone(store: SqliteStore) -> None:
+    store.put("kind", "key", b"1")
+    with store._database.reading() as connection:
+        parents = connection
+    child = os.fork()
+    if child == 0:
+        with store._database.reading() as connection:
+            fresh = connection is not None and connection is not parents and store.get("kind", "key") == b"1"
+        store.close()
+        os._exit(0 if fresh else 1)
+
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    assert store.put("kind", "other", b"2")
