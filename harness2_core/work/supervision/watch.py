@@ -74,14 +74,11 @@ class Watch:
             self._turn(deadline, self._limits.seconds_to_count())
 
     def while_ending(self, seconds: float) -> None:
-        """Returns when nobody is left, after `seconds`, or as soon as the parent goes meanwhile."""
+        """Returns when nobody is left, or after `seconds`."""
         deadline = time.monotonic() + seconds
-        had_parent = self._command != "orphaned"
         self._family.reap()
         while not self._family.gone and time.monotonic() < deadline:
             self._turn(deadline)
-            if had_parent and self._command == "orphaned":
-                return
             self._family.reap()
 
     def _verdict(self, deadline: float) -> str:
