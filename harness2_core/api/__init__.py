@@ -22,8 +22,8 @@ from harness2_core.model.errors import (
 from harness2_core.model.events import Happened
 from harness2_core.model.frozen import FrozenMap
 from harness2_core.model.manifest import Entry, Manifest, blob_entry, decode_manifest
-from harness2_core.model.paths import collisions, unsafe
 from harness2_core.model.names import file_name, unescape
+from harness2_core.model.paths import collisions, unsafe
 from harness2_core.model.plan import Plan, Roll, Stage
 from harness2_core.model.process import Endpoint, Exit, Install, Mount, Place, Policy, Resources
 from harness2_core.model.provider import Provider

@@ -95,6 +95,11 @@ def test_no_change_of_text_is_hidden(before: str, after: str) -> None:
     assert len([line for line in body if not line.startswith(("+++", "---"))]) >= 1
 
 
+def test_only_a_line_feed_ends_a_line_of_a_difference() -> None:
+    shown = diff(HarnessTree({"f": "a\u2028b\x0cc\rd\n"}), HarnessTree({"f": "a\u2028b\x0cc\re\n"}))
+    assert shown.split("\n")[2:] == ["@@ -1 +1 @@", "-a\u2028b\x0cc\rd", "+a\u2028b\x0cc\re", ""]
+
+
 def test_a_missing_line_end_is_said() -> None:
     assert "\\ No newline at end of file\n" in diff(HarnessTree({"f": "a\n"}), HarnessTree({"f": "a"}))
 
