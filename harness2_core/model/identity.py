@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from attrs import field, fields, frozen
+from attrs import evolve, field, fields, frozen
 
 from .canonical import Digest
 from .channel import Channel
@@ -77,7 +77,8 @@ class Experiment:
     selector: str
     reflector: str
     base_tree: Digest
-    templates: Digest
+    templates: FrozenMap[str] = field(converter=texts)
+    """Mode token -> digest of the texts its missions are made from; `*` -> of those all modes share."""
     stream: FrozenMap[tuple[str, ...]] = field(converter=_stream)
     """Domain -> its tasks in order."""
     tasks: FrozenMap[Digest] = field(converter=texts)
@@ -90,7 +91,9 @@ class Experiment:
     """Versions and places: compared, but no part of the identity."""
 
 
-_GROWS: Final = frozenset({"plans", "stream", "tasks", "recorded"})
+SHARED: Final = "*"
+"""Stands for all modes among the templates; no mode's token."""
+_GROWS: Final = frozenset({"plans", "templates", "stream", "tasks", "recorded"})
 """Fields in which an experiment may grow: modes, domains and tasks may be added."""
 
 
@@ -106,6 +109,10 @@ def differences(before: Experiment, now: Experiment) -> tuple[str, ...]:
     for mode in before.plans:
         if mode in now.plans and before.plans[mode] != now.plans[mode]:
             found.append(f"the plan of mode {mode!r} has changed")
+    for mode in before.templates:
+        if mode in now.templates and before.templates[mode] != now.templates[mode]:
+            whose = "the texts that all modes share" if mode == SHARED else f"those of mode {mode!r}"
+            found.append(f"templates: {whose} have changed")
     for task, digest in before.tasks.items():
         if task not in now.tasks:
             found.append(f"the task {task!r} has vanished")
@@ -115,10 +122,20 @@ def differences(before: Experiment, now: Experiment) -> tuple[str, ...]:
 
 
 def recorded_differences(before: Experiment, now: Experiment) -> tuple[str, ...]:
-    """What has changed of the things that are only recorded."""
-    names = sorted({*before.recorded, *now.recorded})
-    pairs = [(name, before.recorded.get(name, "absent"), now.recorded.get(name, "absent")) for name in names]
+    """What has changed of the things that are only recorded; a part that takes part for the first time is no change."""
+    pairs = [(name, before.recorded[name], now.recorded[name]) for name in before.recorded if name in now.recorded]
     return tuple(f"{name} was {old}, is now {new}" for name, old, new in pairs if old != new)
+
+
+def joined(before: Experiment, now: Experiment) -> Experiment:
+    """`before` as it goes on in `now`: what either has, as it is now. The stream is `now`'s."""
+    return evolve(
+        now,
+        tasks={**before.tasks, **now.tasks},
+        plans={**before.plans, **now.plans},
+        templates={**before.templates, **now.templates},
+        recorded={**before.recorded, **now.recorded},
+    )
 
 
 def _shown(value: object) -> str:

@@ -255,7 +255,7 @@ class ViewRecord:
 
 @frozen
 class Opening:
-    """A person had a task opened again, under the next attempt's number: what is done then, and only then, is done anew.
+    """A person had a task opened again: what it does now, it does under the next attempt's number.
 
     Written before any of it starts, so that a killed run goes on with this attempt and opens no further one.
     """

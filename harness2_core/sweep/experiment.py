@@ -6,15 +6,15 @@ the field and offering a new tag; what is only recorded warns, or is refused by 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 
 from attrs import evolve
 
 from harness2_core.api.runtime import Store
 from harness2_core.model.canonical import Digest
-from harness2_core.model.errors import ConfigError
-from harness2_core.model.identity import Experiment, differences, recorded_differences
+from harness2_core.model.errors import ConfigError, StoreError
+from harness2_core.model.identity import Experiment, differences, joined, recorded_differences
 from harness2_core.model.namespace import Namespace
 from harness2_core.model.serial import dump, load
 from harness2_core.model.stream import grown
@@ -33,6 +33,8 @@ def read_experiment(path: Path) -> Experiment | None:
         data = path.read_bytes()
     except FileNotFoundError:
         return None
+    except OSError as error:
+        raise StoreError(f"cannot read {path}: {error.strerror}", "mend its permissions") from error
     return load(data, Experiment, str(path))
 
 
@@ -44,20 +46,22 @@ def begin(
     *,
     strict: bool,
     wanted: Mapping[str, set[str]],
+    digests: Callable[[Collection[str]], Mapping[str, Digest]],
     write: bool = True,
 ) -> tuple[Experiment, tuple[str, ...]]:
     """The experiment as it stands after this run joined it, and notes for the user. Writes `config.json` (`write`).
 
-    `wanted` maps each domain to the tasks this run brings; `now.tasks` holds the digests of these and of all tasks the
-    experiment had, as far as they still exist.
+    `wanted` maps each domain to the tasks this run brings; `now.tasks` holds their digests. `digests` gives those of
+    other tasks, as far as they still exist.
     """
     with locked(store, f"config {home}"):
         before = read_experiment(path)
         if before is None:
-            joined = evolve(now, stream=grown({}, wanted, now.seed))
+            begun = evolve(now, stream=grown({}, wanted, now.seed))
             if write:
-                write_whole(path, dump(joined))
-            return joined, ()
+                write_whole(path, dump(begun))
+            return begun, ()
+        now = evolve(now, tasks={**digests(set(before.tasks) - set(now.tasks)), **now.tasks})
         declined = differences(before, now)
         if declined:
             raise ConfigError(
@@ -69,16 +73,10 @@ def begin(
             raise ConfigError(
                 f"--strict: since {path} was written, " + "; ".join(notes), "restore these versions, or drop --strict"
             )
-        tasks: dict[str, Digest] = {**before.tasks, **now.tasks}
-        joined = evolve(
-            now,
-            stream=grown(before.stream, wanted, now.seed),
-            tasks=tasks,
-            plans={**before.plans, **now.plans},
-        )
-        if joined != before and write:
-            write_whole(path, dump(joined))
-        return joined, tuple(f"since the last run, {note}" for note in notes)
+        after = evolve(joined(before, now), stream=grown(before.stream, wanted, now.seed))
+        if after != before and write:
+            write_whole(path, dump(after))
+        return after, tuple(f"since the last run, {note}" for note in notes)
 
 
 def _next_tag(home: Namespace) -> str:

@@ -5,17 +5,16 @@ Nothing here is paid for. What cannot work is an error now, with the way out.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from pathlib import Path
 
 from harness2_core import HOME
 from harness2_core.api.adapters import Adapter, OrdersDomains
-from harness2_core.api.runtime import Store
 from harness2_core.api.strategies import ShipsTemplates
 from harness2_core.method.missions import core_templates, overridden
-from harness2_core.model.bench import TaskCard
-from harness2_core.model.canonical import canonical, digest_bytes
+from harness2_core.model.canonical import Digest, canonical, digest_bytes
 from harness2_core.model.errors import ConfigError
-from harness2_core.model.identity import Experiment
+from harness2_core.model.identity import SHARED, Experiment
 from harness2_core.model.namespace import Namespace
 from harness2_core.model.plan import Plan
 from harness2_core.model.serial import plain
@@ -34,7 +33,7 @@ from harness2_core.work.trees import put_tree
 
 from .archive import Archive
 from .binding import assignment_of, identified, identity_of, recorded_of, roles_of
-from .experiment import begin, config_path, read_experiment
+from .experiment import begin, config_path
 from .guard import grader_digests
 from .naming import Names, names_of
 from .slots import Limits
@@ -59,8 +58,15 @@ def study_of(config: Config, registry: Registry, *, dry: bool = False) -> Study:
     home = Namespace(spec.name, names.token, HOME, run.k, run.seed, run.tag)
     roles = roles_of(config, registry, names, store)
     path = config_path(run.runs, home)
-    before = read_experiment(path)
-    cards = _cards(store, adapter, spec.name, run.split, before)
+    cards = {task: material(store, adapter, task, spec.name) for task in sorted(set(adapter.tasks(run.split)))}
+
+    def digests(tasks: Collection[str]) -> dict[str, Digest]:
+        """Of tasks that other runs of the experiment brought."""
+        if tasks:
+            known = set(tasks) & set(adapter.tasks("all"))
+            cards.update({task: material(store, adapter, task, spec.name) for task in sorted(known)})
+        return {task: cards[task].digest for task in tasks if task in cards}
+
     experiment = Experiment(
         bench=spec.name,
         substrate=names.token,
@@ -73,7 +79,7 @@ def study_of(config: Config, registry: Registry, *, dry: bool = False) -> Study:
         selector=identified(config, registry, "selector", names.selector, store),
         reflector=identified(config, registry, "reflector", names.reflector, store),
         base_tree=put_tree(store, base),
-        templates=digest_bytes(canonical({token: part.templates.digest for token, part in modes.items()})),
+        templates={SHARED: templates.digest} | {token: part.templates.digest for token, part in modes.items()},
         stream={},
         tasks={task: card.digest for task, card in cards.items()},
         adapter=identity_of(config, registry, "adapter", names.adapter, store) | {"spec": _spec_digest(adapter)},
@@ -87,7 +93,9 @@ def study_of(config: Config, registry: Registry, *, dry: bool = False) -> Study:
         wanted.setdefault(cards[task].domain, set()).add(task)
     if not wanted:
         raise ConfigError(f"{spec.name} has no tasks in split {run.split!r}", "check the adapter's settings")
-    joined, more = begin(store, path, home, experiment, strict=run.strict, wanted=wanted, write=not dry)
+    joined, more = begin(
+        store, path, home, experiment, strict=run.strict, wanted=wanted, digests=digests, write=not dry
+    )
     order = ordered_domains(
         {domain: len(tasks) for domain, tasks in joined.stream.items()},
         run.seed,
@@ -176,14 +184,6 @@ def _check_templates(plan: Plan, templates: Templates, mode: str) -> None:
                 f"mode {mode!r} asks for the mission text {stage.template!r}, which nobody ships",
                 f"known are {', '.join(templates.texts)}",
             )
-
-
-def _cards(store: Store, adapter: Adapter, bench: str, split: str, before: Experiment | None) -> dict[str, TaskCard]:
-    """The material of every task this run may touch, and of those the experiment had, as far as they still exist."""
-    wanted = set(adapter.tasks(split))
-    if before is not None:
-        wanted |= set(before.tasks) & set(adapter.tasks("all"))
-    return {task: material(store, adapter, task, bench) for task in sorted(wanted)}
 
 
 def _spec_digest(adapter: Adapter) -> str:

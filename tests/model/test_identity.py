@@ -8,7 +8,7 @@ import pytest
 from attrs import evolve, fields
 
 from harness2_core.model.channel import Channel
-from harness2_core.model.identity import TABLE, Experiment, differences, recorded_differences
+from harness2_core.model.identity import TABLE, Experiment, differences, joined, recorded_differences
 from harness2_core.model.serial import dump, load
 
 A, B = "a" * 64, "b" * 64
@@ -24,7 +24,7 @@ BEFORE = Experiment(
     selector="blind",
     reflector="lesson",
     base_tree=A,
-    templates=A,
+    templates={"agg": A},
     stream={"d": ("t1", "t2")},
     tasks={"t1": A, "t2": A},
     recorded={"core": "0.1.0"},
@@ -49,7 +49,7 @@ def test_an_unchanged_experiment_goes_on() -> None:
         ("selector", "pairwise"),
         ("reflector", "none"),
         ("base_tree", B),
-        ("templates", B),
+        ("templates", {"agg": B}),
         ("extra", ("watcher",)),
         ("pool", "mixed"),
         ("adapter", {"path": "x"}),
@@ -75,11 +75,24 @@ def test_modes_tasks_and_domains_may_be_added() -> None:
     now = evolve(
         BEFORE,
         plans={"agg": A, "seq": B},
+        templates={"agg": A, "seq": B},
+        recorded={"core": "0.1.0", "mode.seq": "1"},
         tasks={"t1": A, "t2": A, "u1": B},
         stream={"d": ("t1", "t2"), "e": ("u1",)},
     )
 
     assert differences(BEFORE, now) == ()
+    assert recorded_differences(BEFORE, now) == ()
+
+
+def test_an_experiment_that_goes_on_keeps_what_this_run_does_not_bring() -> None:
+    now = evolve(BEFORE, plans={"seq": B}, templates={"seq": B}, tasks={"t3": B}, recorded={"core": "0.2.0"})
+
+    after = joined(BEFORE, now)
+
+    assert dict(after.plans) == dict(after.templates) == {"agg": A, "seq": B}
+    assert set(after.tasks) == {"t1", "t2", "t3"}
+    assert after.recorded == {"core": "0.2.0"}
 
 
 def test_a_mode_whose_plan_changed_is_declined() -> None:
