@@ -10,6 +10,7 @@ from __future__ import annotations
 import heapq
 import itertools
 import queue
+import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager
@@ -34,7 +35,7 @@ T = TypeVar("T")
 PREPARERS: Final = 2
 """Threads of the local pool: its work is short and mostly of one interpreter, so more would not help."""
 POLL_SECONDS: Final = 0.05
-"""How long a finished engine future may lie unseen while something is being prepared."""
+"""How long a finished future may lie unseen, and a free slot unused, while something is being prepared."""
 ELSEWHERE_SECONDS: Final = 1.0
 """How often a request that another process has claimed is looked for, on the engine's clock."""
 STOP_SECONDS: Final = 0.5
@@ -112,6 +113,9 @@ class Scheduler(Generic[R]):
         self._counter = itertools.count()
         self._prepared: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
         self._preparing = 0
+        self._advancing = 0
+        """Nodes being taken further: what they will want may be more urgent than what waits, so slots wait a moment."""
+        self._dispatched = 0.0
         self._killed = False
         self._leaving = False
         """`run` is being left by an error of its own: nothing is prepared any more."""
@@ -142,7 +146,9 @@ class Scheduler(Generic[R]):
         if self._stop.level >= 2 and not self._killed:
             self._kill()
         self._fire()
-        self._dispatch()
+        if not self._advancing or time.monotonic() - self._dispatched >= POLL_SECONDS:
+            self._dispatch()
+            self._dispatched = time.monotonic()
         if self._preparing:
             try:
                 self._prepared.get(timeout=POLL_SECONDS)()
@@ -195,9 +201,11 @@ class Scheduler(Generic[R]):
     def _start(self, key: Key) -> None:
         results = dict(self._results.get(key.task, {}))
         self._notify("step-started", key, "", "")
+        self._advancing += 1
         self._in_pool(lambda: self._prepare.start(key, results), lambda advance: self._advanced(key, advance))
 
     def _advanced(self, key: Key, advance: Wants | Done[R] | Held) -> None:
+        self._advancing -= 1
         match advance:
             case Done(result):
                 self._finished(key, result)
@@ -212,6 +220,7 @@ class Scheduler(Generic[R]):
                     self._resume(key)
 
     def _resume(self, key: Key) -> None:
+        self._advancing += 1
         self._in_pool(lambda: self._prepare.resume(key), lambda advance: self._advanced(key, advance))
 
     def _finished(self, key: Key, result: R) -> None:

@@ -102,14 +102,16 @@ class Simulation:
         outcome = Scheduler(nodes, self, engine, self.call, limits, stop or Stop(), told).run()
         return outcome, engine.now()
 
-    def _wanted(self, key: Key, draw: str) -> Wanted:
-        request: Request
+    def request(self, key: Key, draw: str) -> Request:
+        """The request that a node makes under a draw."""
         if key.what in ("bases", "rolls"):
-            request = RolloutRequest("toy", key.task, _DIGEST, "py", _DIGEST, Channel("m"), {}, draw)
-        else:
-            request = SessionRequest(
-                "toy", key.task, _DIGEST, "py", "improver", key.what, "p", Channel("m"), {}, "", _DIGEST, None, draw
-            )
+            return RolloutRequest("toy", key.task, _DIGEST, "py", _DIGEST, Channel("m"), {}, draw)
+        return SessionRequest(
+            "toy", key.task, _DIGEST, "py", "improver", key.what, "p", Channel("m"), {}, "", _DIGEST, None, draw
+        )
+
+    def _wanted(self, key: Key, draw: str) -> Wanted:
+        request = self.request(key, draw)
         batch = f"{key.task} {key.label}" if self.batch > 1 and isinstance(request, RolloutRequest) else ""
         return Wanted(request, request_digest(request), group_of(request), batch, self.batch)
 

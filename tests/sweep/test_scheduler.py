@@ -250,4 +250,4 @@ def test_it_runs_in_a_thread_of_its_own() -> None:
 
 
 def _digest(work: Simulation, key: Key, draw: str) -> Digest:
-    return request_digest(work._wanted(key, draw).request)
+    return request_digest(work.request(key, draw))
