@@ -1,20 +1,21 @@
-"""Signals of a running sweep: SIGINT and SIGTERM ask to stop, a second one ends paid work too.
+"""Signals of a running sweep: SIGINT and SIGTERM ask to stop, a second one ends paid work too, a third leaves at once.
 
-The handlers only set a mark; they are taken off again when the block ends. In a thread other than the main one, where
-Python allows no handlers, nothing is set.
+The handlers set a mark and write a line; they are taken off again when the block ends. In a thread other than the main
+one, where Python allows no handlers, nothing is set. Whoever leaves at once leaves as a killed process does: the state
+is saved, and supervisors end their programs when they see that it is gone.
 """
 
 from __future__ import annotations
 
+import os
 import signal
+import sys
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from types import FrameType
 
 from harness2_core.sweep.stop import Stop
-
-from .terminal import warn
 
 
 @contextmanager
@@ -24,11 +25,14 @@ def asked_by_signals(stop: Stop) -> Iterator[Stop]:
         return
 
     def handler(number: int, frame: FrameType | None) -> None:
+        if stop.level >= 2:  # whatever hangs, such as a plugin that answers no more
+            _tell("left at once; the next run goes on from here")
+            os._exit(128 + number)
         stop.ask(number)
         if stop.level == 1:
-            warn("stopping: nothing more is started, running work is seen out; once more ends it at once")
+            _tell("stopping: nothing more is started, running work is seen out; once more ends it at once")
         else:
-            warn("ending running work; what was in flight is asked for again by the next run")
+            _tell("ending running work; what was in flight is asked for again by the next run")
 
     former = {number: signal.signal(number, handler) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
@@ -36,3 +40,9 @@ def asked_by_signals(stop: Stop) -> Iterator[Stop]:
     finally:
         for number, old in former.items():
             signal.signal(number, old)
+
+
+def _tell(text: str) -> None:
+    """A line on standard error, past its buffer: the handler may have interrupted somebody who was writing to it."""
+    with suppress(OSError, ValueError):
+        os.write(sys.stderr.fileno(), f"{text}\n".encode())

@@ -1,7 +1,7 @@
 """`run_sweep`, `judge_sweep`, `reselect_sweep`: the ways in. They set up a study, run its graph, say what came of it.
 
 No signal handlers, no global state: they run in a notebook's thread, and twice in one process. Signals are the command
-line's matter; it asks through `Stop`.
+line's matter; it asks through `Stop`. What else a command plugin needs is exported here.
 """
 
 from __future__ import annotations
@@ -40,12 +40,30 @@ from .picking import Vote
 from .prepare import Prepare
 from .reopening import reopened
 from .reselecting import Reselected, reselect, vote_of
-from .result import SweepResult
+from .result import Paid, SweepResult
 from .scheduler import Outcome, Scheduler
 from .setup import study_of
+from .signals import asked_by_signals
 from .spending import paid_for
 from .stop import Stop
 from .study import Study
+
+__all__ = [
+    "Again",
+    "Config",
+    "Judged",
+    "Listener",
+    "Paid",
+    "Registry",
+    "Reselected",
+    "Stop",
+    "SweepResult",
+    "asked_by_signals",
+    "judge_sweep",
+    "reselect_sweep",
+    "run_sweep",
+    "unheard",
+]
 
 
 @frozen
@@ -207,5 +225,10 @@ def _result(
 
 
 def _sweep_path(study: Study, began: str) -> Path:
+    """Of its own for each invocation, even of two that began in the same moment."""
     stamp = "".join(character for character in began if character.isalnum())
-    return study.runs / "adapt" / "_sweeps" / f"{study.home}-{stamp}.json"
+    path, count = study.runs / "adapt" / "_sweeps" / f"{study.home}-{stamp}.json", 1
+    while path.exists():
+        count += 1
+        path = path.with_name(f"{study.home}-{stamp}-{count}.json")
+    return path

@@ -17,12 +17,17 @@ Waits of the policy table (a rate limit, a broken worker) take no time on the cl
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 import textwrap
-from collections.abc import Callable, Sequence
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
 import pytest
+from harness2_stores.filesystem import FilesystemStore
 
 from harness2_core.api import Happened
 from harness2_core.api.runtime import Engine, Store
@@ -32,6 +37,8 @@ from harness2_core.sweep.read import Reading, read
 from harness2_core.sweep.result import SweepResult
 from harness2_core.sweep.run import Again, run_sweep
 from harness2_core.sweep.stop import Stop
+from harness2_core.testing.comparing import comparable
+from harness2_core.testing.warm import Warm
 
 NUMBERS: Final = "3\n4\n# a note\n1 000\n"
 """The base program stumbles over the note and over the blank; the playbook's INV edit mends one, its DOM the other."""
@@ -304,3 +311,144 @@ def _keys(options: dict[str, object]) -> dict[str, str]:
 @pytest.fixture
 def bench(tmp_path: Path, distributions: Any, source: Callable[..., str]) -> Bench:
     return Bench(tmp_path, distributions, source)
+
+
+CRASHING: Final = """
+from pathlib import Path
+
+from harness2_core.api import Provider, hookimpl
+from harness2_core.testing.crashing import CrashingStore
+
+
+def made(runs):
+    from harness2_stores.filesystem import FilesystemStore
+
+    return CrashingStore(FilesystemStore(runs / "store"), Path({orders!r}))
+
+
+@hookimpl
+def harness2_stores():
+    return [Provider("crashing", "the default store, which ends its process when told", "crashing_made:made")]
+"""
+
+
+class Program:
+    """`harness2 run` over a bench in processes of its own, with a store that keeps a diary and crashes on order.
+
+    `orders` belongs to that store: see `harness2_core.testing.crashing`. `output` is what warm runs have printed.
+    """
+
+    def __init__(self, bench: Bench, distributions: Any) -> None:
+        self.bench = bench
+        self.orders = bench.root / "orders"
+        self.orders.mkdir()
+        self._site = str(distributions.folder)
+        distributions.add(
+            "crashing-made",
+            {"store.crashing": "crashing_made"},
+            {"crashing_made.py": CRASHING.format(orders=str(self.orders))},
+        )
+        bench.options["run.store"] = "crashing"
+        self._warm: Warm | None = None
+
+    @property
+    def output(self) -> str:
+        return (self.bench.root / "output.txt").read_text(encoding="utf-8")
+
+    def arguments(self, *more: str, **options: object) -> list[str]:
+        given = {key if "." in key else f"run.{key}": str(value) for key, value in options.items()}
+        settings = {**self.bench.options, **given}
+        return ["run", *more, *(part for key, value in settings.items() for part in ("-o", f"{key}={value}"))]
+
+    def start(self, *more: str, **options: object) -> subprocess.Popen[str]:
+        """A real start, as from a shell, in a process group of its own."""
+        return subprocess.Popen(
+            [
+                sys.executable,
+                "-c",
+                "from harness2_core.cli.main import main; main()",
+                *self.arguments(*more, **options),
+            ],
+            env={**os.environ, "PYTHONPATH": self._site},
+            cwd=self.bench.root,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        )
+
+    def run(self, *more: str, **options: object) -> tuple[int, str, str]:
+        """A real start, to its end: exit code, output, errors."""
+        process = self.start(*more, **options)
+        out, err = process.communicate(timeout=120)
+        return process.returncode, out, err
+
+    def warm(self, *more: str, kill_after: float = 0.0, **options: object) -> int:
+        """The exit code of a start from a fork, which takes no half second; negative when a signal ended it."""
+        if self._warm is None:
+            self._warm = Warm(self.bench.root / "output.txt", {"PYTHONPATH": self._site})
+        return self._warm.run(self.arguments(*more, **options), kill_after=kill_after)
+
+    def records(self, runs: Path | None = None) -> Mapping[tuple[str, str], bytes]:
+        """What must be equal of two runs that ended alike."""
+        return comparable(FilesystemStore((runs or self.bench.runs) / "store"))
+
+    def attempts(self, runs: Path | None = None) -> int:
+        """How many were begun, whatever became of them."""
+        keys = [key for key, _ in FilesystemStore((runs or self.bench.runs) / "store").scan("attempt")]
+        return sum(key.endswith("/started") for key in keys)
+
+    def close(self) -> None:
+        if self._warm is not None:
+            self._warm.__exit__(None, None, None)
+
+
+@pytest.fixture
+def program(bench: Bench, distributions: Any) -> Iterator[Program]:
+    made = Program(bench, distributions)
+    yield made
+    made.close()
+
+
+class Processes:
+    """Which processes there are, by number and time of their start, so that a number used again is nobody else."""
+
+    def below(self, pid: int) -> set[tuple[int, str]]:
+        """All descendants of a process, as long as nobody between has ended."""
+        parents: dict[int, list[int]] = {}
+        for entry in Path("/proc").iterdir():
+            if entry.name.isdigit() and (fields := self._fields(int(entry.name))):
+                parents.setdefault(int(fields[1]), []).append(int(entry.name))
+        found, waiting = set(), list(parents.get(pid, ()))
+        while waiting:
+            one = waiting.pop()
+            waiting += parents.get(one, ())
+            fields = self._fields(one)
+            if fields:
+                found.add((one, fields[19]))
+        return found
+
+    def alive(self, processes: Iterable[tuple[int, str]], seconds: float = 10.0) -> set[tuple[int, str]]:
+        """Those of them that are still there after so many seconds; zombies are not."""
+        until = time.monotonic() + seconds
+        while True:
+            left = {(pid, began) for pid, began in processes if self._is(pid, began)}
+            if not left or time.monotonic() > until:
+                return left
+            time.sleep(0.05)
+
+    def _is(self, pid: int, began: str) -> bool:
+        fields = self._fields(pid)
+        return bool(fields) and fields[19] == began and fields[0] != "Z"
+
+    def _fields(self, pid: int) -> list[str]:
+        """Of `/proc/<pid>/stat`, from the state on."""
+        try:
+            return Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
+        except OSError:
+            return []
+
+
+@pytest.fixture
+def processes() -> Processes:
+    return Processes()
