@@ -69,7 +69,8 @@ def test_a_record_says_how_the_agent_ended(room: WorkRoom) -> None:
 
 def test_a_task_s_own_time_limit_wins_over_the_channel_s(room: WorkRoom) -> None:
     room.sums.limit_seconds = 1
-    assert room.rolled("import time\ntime.sleep(60)", Channel(limit_seconds=50)).outcome is Outcome.TIMED_OUT
+    program = "import time\ntime.sleep(15)"  # ends by itself within the channel's limit
+    assert room.rolled(program, Channel(limit_seconds=600)).outcome is Outcome.TIMED_OUT
 
 
 def test_nothing_of_the_parent_s_environment_and_home_reaches_an_agent(

@@ -8,13 +8,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness2_core.api import ConfigError, FrozenMap, Outcome, Usage
+from harness2_core.api import ConfigError, FrozenMap, Outcome, Rejected, Usage
 from harness2_core.model.manifest import Entry, Manifest
 from harness2_core.testing.memory_store import MemoryStore
+from harness2_core.testing.workroom import ProgramAgent
 from harness2_core.work import attempts
 from harness2_core.work.content import put_content, resolve_content
-from harness2_core.work.keeping import Kept
+from harness2_core.work.harvest import FILE_BYTES, FILES, harvest, judged
+from harness2_core.work.keeping import Caps, Keeper, Kept, listed
 from harness2_core.work.network import stricter, with_model
+from harness2_core.work.rewriting import Rewriter
 from harness2_core.work.views import overlaid, text_views
 
 POLICIES = st.sampled_from(["none", "model", "hosts:a.example", "hosts:a.example,b.example", "open"])
@@ -88,3 +91,50 @@ def test_a_link_below_content_is_refused_by_name(store: MemoryStore, tmp_path: P
 def test_content_that_is_not_there_is_named(store: MemoryStore, tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"gone\.toml"):
         put_content(store, tmp_path / "gone.toml")
+
+
+def test_files_and_bytes_beyond_the_caps_are_counted_in_words(store: MemoryStore, tmp_path: Path) -> None:
+    (tmp_path / "output").mkdir()
+    for n in range(5):
+        (tmp_path / "output" / f"{n}.txt").write_text("12345")
+    few = Keeper(store, Rewriter(), tmp_path, Caps(files=2)).tree(tmp_path, "output")
+    assert list(few.manifest.entries) == ["0.txt", "1.txt"]
+    assert few.problems == ("not kept: 3 more files, beyond the first 2 (10 bytes in all)",)
+    light = Keeper(store, Rewriter(), tmp_path, Caps(total_bytes=11)).tree(tmp_path, "output")
+    assert len(light.manifest.entries) == 3
+
+
+def test_a_note_names_the_first_problems_and_counts_the_others() -> None:
+    note = listed(f"problem {n}" for n in range(30))
+    assert "problem 19" in note
+    assert "problem 20" not in note
+    assert note.endswith("and 10 more of the kind")
+
+
+def test_a_harness_beyond_all_reason_is_refused_in_words(tmp_path: Path) -> None:
+    scripts = tmp_path / "context" / "harness" / "scripts"
+    scripts.mkdir(parents=True)
+    (scripts / "huge.py").write_bytes(b"#" * (FILE_BYTES + 1))
+    for n in range(FILES + 3):
+        (scripts / f"s{n}.py").write_text("")
+    result = judged(ProgramAgent.surface, harvest(tmp_path), ())
+    assert isinstance(result, Rejected)
+    assert any("'scripts/huge.py' has 4,194,305 bytes" in problem for problem in result.problems)
+    assert any(f"3 files beyond the first {FILES:,}" in problem for problem in result.problems)
+
+
+def test_droppings_are_noted_whatever_their_number_and_not_read(tmp_path: Path) -> None:
+    modules = tmp_path / "context" / "harness" / "node_modules"
+    modules.mkdir(parents=True)
+    for n in range(FILES + 1):
+        (modules / f"{n}.js").write_text("x")
+    found = harvest(tmp_path)
+    assert found.files == {}
+    assert found.problems == ()
+    assert found.notes[-1] == f"ignored {FILES + 1 - 20:,} more files left behind by tools"
+
+
+def test_a_harness_that_is_gone_is_a_problem_in_words(tmp_path: Path) -> None:
+    result = judged(ProgramAgent.surface, harvest(tmp_path), ())
+    assert isinstance(result, Rejected)
+    assert "the directory context/harness/ is gone; leave the whole harness in it" in result.problems
