@@ -12,7 +12,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import Final, final
+from typing import Any, Final, final
 
 from harness2_core.api import Damaged, StoreError
 
@@ -27,7 +27,7 @@ CREATE TABLE blobs (digest TEXT NOT NULL UNIQUE, size INTEGER NOT NULL, value BL
 _CHECKPOINT_PAGES: Final = 4000
 """16 MB of log between checkpoints: few enough syncs that they do not count."""
 
-_inherited: Final[list[sqlite3.Connection]] = []
+_inherited: Final[list[object]] = []
 """Connections of a parent process, kept in its forked child: SQLite forbids even to close them there."""
 
 
@@ -60,24 +60,24 @@ class Database:
     def close(self) -> None:
         """Closes this thread's connection; others close with their threads. The next use opens it again."""
         connection, self._local.connection = self._local.connection, None
-        if connection is not None and self._local.owner == os.getpid():
-            connection.close()
+        if connection is not None:
+            connection.settle()
 
-    def _connection(self) -> sqlite3.Connection:
+    def _connection(self) -> _Connection:
         local = self._local
-        if local.connection is not None and local.owner != os.getpid():
-            _inherited.append(local.connection)
+        if local.connection is not None and local.connection.owner != os.getpid():
+            local.connection.settle()
             local.connection = None
         if local.connection is None:
             local.connection = self._connect()
-            local.owner = os.getpid()
         return local.connection
 
-    def _connect(self) -> sqlite3.Connection:
+    def _connect(self) -> _Connection:
         if not os.access(self.path.parent, os.W_OK):
-            return sqlite3.connect(f"{self._unwritable().as_uri()}?immutable=1", uri=True, check_same_thread=False)
+            address = f"{self._unwritable().as_uri()}?immutable=1"
+            return sqlite3.connect(address, uri=True, check_same_thread=False, factory=_Connection)
         connection = sqlite3.connect(
-            self.path, timeout=self._wait, isolation_level=None, check_same_thread=False, cached_statements=32
+            self.path, timeout=self._wait, isolation_level=None, check_same_thread=False, factory=_Connection
         )
         connection.execute(f"PRAGMA synchronous={self._synchronous}")
         connection.execute(f"PRAGMA wal_autocheckpoint={_CHECKPOINT_PAGES}")
@@ -138,6 +138,25 @@ class Database:
         )
 
 
+class _Connection(sqlite3.Connection):
+    """Closes by itself when its thread or its store is gone; in a forked child it is only put aside."""
+
+    owner: int | None = None
+    """Process that opened it."""
+
+    def __init__(self, *given: Any, **options: Any) -> None:
+        super().__init__(*given, **options)
+        self.owner = os.getpid()
+
+    def settle(self) -> None:
+        if self.owner == os.getpid():
+            self.close()
+        elif self.owner is not None:
+            _inherited.append(self)
+
+    def __del__(self) -> None:
+        self.settle()
+
+
 class _Local(threading.local):
-    connection: sqlite3.Connection | None = None
-    owner: int = 0
+    connection: _Connection | None = None
