@@ -86,7 +86,7 @@ def _networked(network: str) -> bool:
         return network == "open"
     raise ConfigError(
         f"bubblewrap cannot confine a program to the network {network!r} yet",
-        "allow it the whole network (--network open), or none (--network none)",
+        'allow the whole network or none of it: network = "open" or "none" under [run]',
     )
 
 
