@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
+
 from harness2_core.method.library import Shelved, inventory
 from harness2_core.model.namespace import Namespace
 from harness2_core.model.records import (
@@ -14,6 +16,7 @@ from harness2_core.model.records import (
 
 from . import readable
 from .graph import Key
+from .locking import locked
 from .outcomes import Result, Results, rolls_in, stages_in, view_in
 from .prepare import Body
 from .steps import Held
@@ -49,8 +52,16 @@ def close(study: Study, key: Key, results: Results) -> Body[Result | Held]:
     if adopted:
         _adopt(study, key, selection, reflection, adopted)
     study.archive.keep(namespace, key.task, record, record.attempt)
-    readable.write_mode(study.archive, study.runs, namespace, key.task, record)
+    with copying(study, namespace):
+        if adopted:
+            _shelve(study, key)
+        readable.write_mode(study.archive, study.runs, namespace, key.task, record)
     return record
+
+
+def copying(study: Study, namespace: Namespace) -> AbstractContextManager[None]:
+    """Held while readable copies of a mode are written: whoever else writes them would take half a file for a stray."""
+    return locked(study.store, f"copies {namespace}")
 
 
 def adopts(selection: SelectionRecord) -> bool:
@@ -94,6 +105,11 @@ def _adopt(study: Study, key: Key, selection: SelectionRecord, reflection: Refle
         edits=reflection.edits,
     )
     study.archive.keep(namespace, key.task, adoption, study.attempt(key.task))
+
+
+def _shelve(study: Study, key: Key) -> None:
+    """The readable library's entry of this task, and the index."""
+    namespace, domain = study.namespace(key.mode), study.cards[key.task].domain
     shelf = shelf_of(study, namespace, domain)
     directory = readable.library_directory(study.runs, namespace, domain)
     for entry in shelf:

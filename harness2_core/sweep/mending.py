@@ -11,7 +11,7 @@ from itertools import groupby
 from harness2_core.model.records import ModeRecord, Summary
 
 from . import readable
-from .closing import shelf_of, summary_of
+from .closing import copying, shelf_of, summary_of
 from .course import Course
 from .study import Study
 
@@ -49,7 +49,8 @@ def _mode(study: Study, task: str, mode: str, record: ModeRecord) -> int:
     namespace = study.namespace(mode)
     if readable.looks_whole(readable.task_directory(study.runs, namespace, task), record):
         return 0
-    return readable.write_mode(study.archive, study.runs, namespace, task, record)
+    with copying(study, namespace):
+        return readable.write_mode(study.archive, study.runs, namespace, task, record)
 
 
 def _shelf(study: Study, mode: str, domain: str, tasks: Collection[str]) -> int:
@@ -60,7 +61,8 @@ def _shelf(study: Study, mode: str, domain: str, tasks: Collection[str]) -> int:
     complete = all((path / readable.EXPERIENCE).exists() and (path / "harness").exists() for path in wanted)
     if complete and (directory / readable.INDEX).exists():
         return 0
-    shelf = shelf_of(study, namespace, domain)
-    mended = sum(readable.write_entry(study.archive, directory, entry) for entry in shelf)
-    word = study.words(shelf[0].adoption.task).domain_word if shelf else ""
-    return mended + (readable.write_index(directory, shelf, word) if shelf else 0)
+    with copying(study, namespace):
+        shelf = shelf_of(study, namespace, domain)
+        mended = sum(readable.write_entry(study.archive, directory, entry) for entry in shelf)
+        word = study.words(shelf[0].adoption.task).domain_word if shelf else ""
+        return mended + (readable.write_index(directory, shelf, word) if shelf else 0)

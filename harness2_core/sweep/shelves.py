@@ -13,7 +13,7 @@ from harness2_core.model.errors import ConfigError
 from harness2_core.plugins.discovery import near
 
 from . import readable
-from .closing import shelf_of
+from .closing import copying, shelf_of
 from .study import Study
 
 
@@ -56,6 +56,7 @@ def forget(study: Study, entry: Shelved) -> None:
     namespace = study.namespace(adoption.mode)
     study.archive.forget(namespace, adoption.task)
     directory = readable.library_directory(study.runs, namespace, adoption.domain)
-    shutil.rmtree(readable.entry_directory(directory, adoption.task), ignore_errors=True)
-    shelf = shelf_of(study, namespace, adoption.domain)
-    readable.write_index(directory, shelf, study.words(adoption.task).domain_word)
+    with copying(study, namespace):
+        shutil.rmtree(readable.entry_directory(directory, adoption.task), ignore_errors=True)
+        shelf = shelf_of(study, namespace, adoption.domain)
+        readable.write_index(directory, shelf, study.words(adoption.task).domain_word)
