@@ -66,7 +66,7 @@ from .judges import Grading, Item, Judge
 from .runtime import Call, Engine, ModelAccess, Sandbox, Store, TellsFailure, Work
 from .sessions import Proposer, Said
 from .strategies import Mode, Reflector, Selector, ShipsTemplates
-from .substrates import RemoteAgent, Substrate, TellsLoss, TellsVersion
+from .substrates import KnowsPrice, RemoteAgent, Substrate, TellsLoss, TellsVersion
 
 __all__ = [
     "NO_MODEL",
@@ -113,6 +113,7 @@ __all__ = [
     "InvalidValue",
     "Item",
     "Judge",
+    "KnowsPrice",
     "Lesson",
     "Lost",
     "Manifest",

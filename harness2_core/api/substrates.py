@@ -47,6 +47,16 @@ class TellsVersion(Protocol):
 
 
 @runtime_checkable
+class KnowsPrice(Protocol):
+    """Tells, before anything is paid, whether the cost of work on a channel will be known. Of a substrate or proposer.
+
+    Without it the cost counts as unknown, and a limit in USD needs a limit of counts beside it.
+    """
+
+    def knows_price(self, channel: Channel) -> bool: ...
+
+
+@runtime_checkable
 class RemoteAgent(Protocol):
     """An agent behind a service; `ctx.key` is its idempotency key."""
 

@@ -8,6 +8,8 @@ import typer
 
 from harness2_core.model.namespace import Namespace
 from harness2_core.model.plan import Plan, Roll
+from harness2_core.sweep.estimate import Estimate, estimate
+from harness2_core.sweep.ledger import ledger_of
 from harness2_core.sweep.reopening import is_finished, unfinished_modes
 from harness2_core.sweep.setup import study_of
 from harness2_core.sweep.study import Study
@@ -48,8 +50,7 @@ def plan(
             number += 1
             left = "finished" if is_finished(study, task) else "to do: " + ", ".join(unfinished_modes(study, task))
             say(f"  {number:>4}  {one_line(task)}  {left}")
-    rollouts, sessions = _left(study)
-    say(f"to do at most: {rollouts} rollouts, {sessions} sessions, and the sessions of selection and reflection")
+    say(f"to do: {_estimate(study).words()}")
     return 0
 
 
@@ -69,20 +70,13 @@ def _counts(plan: Plan) -> str:
     return f"{plan.rollouts} rollouts ({len(plan.bases)} bases shared), {plan.sessions} sessions a task"
 
 
-def _left(study: Study) -> tuple[int, int]:
-    rollouts = sessions = 0
-    for tasks in study.chosen.values():
-        for task in tasks:
-            modes = unfinished_modes(study, task)
-            rollouts += study.home.k if modes else 0
-            rollouts += sum(len(study.modes[mode].plan.rolls) for mode in modes)
-            sessions += sum(study.modes[mode].plan.sessions for mode in modes)
-    return rollouts, sessions
+def _estimate(study: Study) -> Estimate:
+    return estimate(study, ledger_of(study))
 
 
 def _as_data(study: Study) -> dict[str, object]:
     home: Namespace = study.home
-    rollouts, sessions = _left(study)
+    left = _estimate(study)
     return {
         "namespace": str(home),
         "modes": {
@@ -100,6 +94,10 @@ def _as_data(study: Study) -> dict[str, object]:
             for domain, tasks in study.chosen.items()
             for task in tasks
         ],
-        "left": {"rollouts": rollouts, "sessions": sessions},
+        "left": {
+            "rollouts": left.rollouts,
+            "sessions": left.sessions,
+            "usd": None if left.usd is None else f"{left.usd:f}",
+        },
         "notes": list(study.notes),
     }

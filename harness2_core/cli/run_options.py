@@ -48,6 +48,10 @@ FLAGS: Final = (
     Flag("reflector", ("run.reflector",), "Maker of lessons.", metavar="NAME"),
     Flag("model", tuple(f"roles.{role}.model" for role in _ROLES), "Model of all roles.", metavar="ID"),
     *(Flag(f"model-{role}", (f"roles.{role}.model",), f"Model of the {role}.", metavar="ID") for role in _ROLES),
+    Flag("max-usd", ("run.max_usd",), "Limit of the experiment's cost, over all invocations.", metavar="USD"),
+    Flag("max-rollouts", ("run.max_rollouts",), "Limit of the experiment's rollouts.", metavar="N"),
+    Flag("max-sessions", ("run.max_sessions",), "Limit of the experiment's sessions.", metavar="N"),
+    Flag("max-hours", ("run.max_hours",), "Limit of this invocation's time.", metavar="HOURS"),
     Flag("strict", ("run.strict",), "Resume only with the same versions, sandbox and engine.", switch=True),
     Flag("keep-workspaces", ("run.keep_workspaces",), "Keep working directories.", switch=True),
 )

@@ -7,6 +7,7 @@ Money is held back by expectation: means of what was paid so far. No budget is e
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Callable
 from decimal import Decimal
 from typing import Final
@@ -67,6 +68,7 @@ class Budget:
         self._ledger = ledger
         self._now = now
         self._began = now()
+        self._one_by_one = threading.Lock()
         self._known: dict[str, Need] = {}
         """Reservations read so far: they never change."""
 
@@ -93,6 +95,10 @@ class Budget:
 
     def may_start(self, wanted: Wanted) -> str:
         """Why this request may not start: known spending, with what is in flight, has reached a limit."""
+        with self._one_by_one:  # two preparing threads must not both take the last place
+            return self._may_start(wanted)
+
+    def _may_start(self, wanted: Wanted) -> str:
         caps = self._caps
         if caps.hours is not None and Decimal(self._now() - self._began) >= Decimal(caps.hours) * 3600:
             return f"--max-hours {caps.hours} is used up"
@@ -119,10 +125,10 @@ class Budget:
                 return f"--max-{what} {cap}: {held} are taken, and it needs {wanted}"
         if caps.usd is not None:
             spent = self._ledger.spent()
-            expected = spent.mean_usd.get("rollout", Decimal(0)) * need.rollouts
-            expected += spent.mean_usd.get("session", Decimal(0)) * need.sessions
-            if spent.usd + _flying(spent) + expected > Decimal(caps.usd):
-                return f"--max-usd {caps.usd}: {spent.usd} USD are paid, and it is expected to take {expected:.4f}"
+            taken = max(spent.usd + _flying(spent), sum((_expected(spent, item) for item in reserved), Decimal(0)))
+            expected = _expected(spent, need)
+            if taken + expected > Decimal(caps.usd):
+                return f"--max-usd {caps.usd}: {taken:.4f} USD are paid or bespoken, and it may take {expected:.4f}"
         return ""
 
     def _reserved(self) -> dict[str, Need]:
@@ -144,6 +150,12 @@ class Budget:
 def has_begun(store: Store, home: Namespace, task: str) -> bool:
     """Whether any process has begun this task: its bases' places are reserved first of all."""
     return store.get(KIND, f"{home}/{task}/{BASE}") is not None
+
+
+def _expected(spent: Spent, need: Need) -> Decimal:
+    """What it costs at the mean prices seen; nothing while none is known."""
+    rollouts = spent.mean_usd.get("rollout", Decimal(0)) * need.rollouts
+    return rollouts + spent.mean_usd.get("session", Decimal(0)) * need.sessions
 
 
 def _flying(spent: Spent) -> Decimal:

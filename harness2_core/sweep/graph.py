@@ -72,7 +72,8 @@ def rolls_of(plan: Plan) -> dict[str, tuple[str, ...]]:
 def _task(work: Work, before: Work | None, gate: str) -> Iterator[tuple[Key, tuple[Key, ...], str]]:
     task = work.task
     opened, bases = Key("open", task), Key("bases", task)
-    yield opened, ((Key("finish", gate),) if gate else ()), ""
+    in_order = (Key("open", before.task),) if before else ()  # budgets admit the tasks of a domain in stream order
+    yield opened, (*in_order, *((Key("finish", gate),) if gate else ())), ""
     yield bases, (opened,), "rollout"
     for mode, plan in work.plans.items():
         view = Key("view", task, mode)

@@ -22,6 +22,7 @@ from harness2_core.work import attempts
 
 from .archive import Archive
 from .spending import usage_of
+from .study import Study
 
 SCAN_SECONDS: Final = 2.0
 """How long what others begin may go unseen. Reservations are exact: this bounds only the hard stop."""
@@ -121,3 +122,9 @@ class Ledger:
             return None  # its request was pruned from the store: it cannot be told whose it was
         namespace = str(request.get("draw", "")).partition("/")[0]
         return _Entry(kind) if namespace in self._namespaces else None
+
+
+def ledger_of(study: Study) -> Ledger:
+    """The ledger of a study's experiment, with all its modes."""
+    modes = (str(study.namespace(mode)) for mode in study.experiment.plans)
+    return Ledger(study.archive, {str(study.home), *modes})

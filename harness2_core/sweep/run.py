@@ -28,12 +28,13 @@ from .bodies import body
 from .budget import Budget, Caps
 from .closing import summary_of
 from .course import Course, course_of
+from .estimate import check_caps, estimate
 from .events import Events, Listener, utc_now
 from .files import write_whole
 from .graph import Key, graph
 from .judges import bench_of
 from .judging import Judged, judge_rows
-from .ledger import Ledger
+from .ledger import ledger_of
 from .mending import mend, write_begun
 from .outcomes import Result
 from .picking import Vote
@@ -98,6 +99,7 @@ def run_sweep(
     """
     registry = registry or Registry.installed()
     study = reopened(study_of(config, registry), again.retry, again.no_cache)
+    check_caps(_caps(config), study, config, registry)
     for note in study.notes:
         notice(note)
     extras = facade.extras(registry, study.experiment.extra)
@@ -163,10 +165,12 @@ def _engine(study: Study, config: Config, registry: Registry) -> Engine:
 
 
 def _budget(config: Config, study: Study, engine: Engine) -> Budget:
+    return Budget(_caps(config), study.archive, str(study.home), study.home.k, ledger_of(study), engine.now)
+
+
+def _caps(config: Config) -> Caps:
     run = run_settings(config)
-    caps = Caps(run.max_usd or None, run.max_rollouts, run.max_sessions, run.max_hours or None)
-    namespaces = {str(study.home), *(str(study.namespace(mode)) for mode in study.experiment.plans)}
-    return Budget(caps, study.archive, str(study.home), study.home.k, Ledger(study.archive, namespaces), engine.now)
+    return Caps(run.max_usd or None, run.max_rollouts, run.max_sessions, run.max_hours or None)
 
 
 def _admission(study: Study, budget: Budget) -> Callable[[str, str], str]:
@@ -180,6 +184,8 @@ def _swept(
     started: dict[Digest, Request] = {}
     prepare: Prepare[Result] = Prepare(study, body, budget.may_start, started)
     events.tell("sweep-started", facts={"namespace": str(study.home), "tasks": str(len(course.tasks))})
+    if course.tasks:
+        notice(f"to do: {estimate(study, ledger_of(study)).words()}")
     mended = mend(study, course)
     if mended:
         notice(f"{mended} readable copies were missing or different and have been rewritten from the store")

@@ -57,8 +57,16 @@ def test_bases_are_rolled_ahead_up_to_the_lookahead(lookahead: int) -> None:
 
     waits = [nodes[Key("open", f"d0/t{t}")].needs for t in range(4)]
 
-    ahead: list[tuple[Key, ...]] = [()] * (lookahead + 1)
-    assert waits == (ahead + [(Key("finish", f"d0/t{t}"),) for t in range(4)])[:4]
+    assert [[need for need in needs if need.what == "finish"] for needs in waits] == [
+        [Key("finish", f"d0/t{t - lookahead - 1}")] if t > lookahead else [] for t in range(4)
+    ]
+
+
+def test_tasks_of_a_domain_are_opened_in_stream_order() -> None:
+    nodes = graph(stream(3), lookahead=5)
+
+    assert Key("open", "d0/t0") in nodes[Key("open", "d0/t1")].needs
+    assert Key("open", "d0/t1") in nodes[Key("open", "d0/t2")].needs
 
 
 def test_domains_do_not_wait_for_each_other() -> None:

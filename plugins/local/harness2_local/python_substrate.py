@@ -72,6 +72,10 @@ class PythonSubstrate:
             stdin=prompt.encode(),
         )
 
+    def knows_price(self, channel: Channel) -> bool:
+        """A program costs nothing."""
+        return True
+
     def parse(self, stdout: Iterable[bytes], stderr: Iterable[bytes], exit: Exit) -> Trajectory:
         events: list[Event] = [Action("python", f"{ROOT}/{PROGRAM}")]
         said, complained = _text(stdout), _text(stderr)

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from harness2_core.api import NO_MODEL, Context, Harness2Error, Outcome, Said, SessionRequest
+from harness2_core.api import NO_MODEL, Channel, Context, Harness2Error, Outcome, Said, SessionRequest
 
 from .answers import TAG, choice, reflection
 from .evidence import Evidence
@@ -29,6 +29,10 @@ class ScriptedProposer:
 
     def run(self, request: SessionRequest, workspace: Path, ctx: Context) -> Said:  # noqa: ARG002 - the seam's
         return Said(Outcome.FINISHED, self._answer(request, workspace / "context"), NO_MODEL)
+
+    def knows_price(self, channel: Channel) -> bool:  # noqa: ARG002 - the seam's
+        """No model takes part."""
+        return True
 
     def preflight(self) -> Sequence[str]:
         problems = []

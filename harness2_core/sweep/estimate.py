@@ -1,0 +1,76 @@
+"""What an invocation is going to take at most, told before it starts, and whether a limit in USD can hold at all."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+from attrs import frozen
+
+from harness2_core.api.substrates import KnowsPrice
+from harness2_core.model.errors import ConfigError
+from harness2_core.plugins import facade
+from harness2_core.plugins.config import Config
+from harness2_core.plugins.provider_settings import settings_of
+from harness2_core.plugins.registry import Registry
+
+from .budget import Caps
+from .ledger import Ledger
+from .reopening import unfinished_modes
+from .study import Study
+
+
+@frozen
+class Estimate:
+    """`usd` is expected from what was paid so far; `None`: nothing is known yet."""
+
+    rollouts: int
+    sessions: int
+    usd: Decimal | None
+    paid_usd: Decimal
+
+    def words(self) -> str:
+        """One sentence for people."""
+        price = "price not known yet" if self.usd is None else f"about {self.usd:.2f} USD at the mean price so far"
+        paid = f", after {self.paid_usd:.2f} USD paid" if self.paid_usd else ""
+        return (
+            f"at most {self.rollouts} rollouts and {self.sessions} sessions, with those of selection and reflection "
+            f"besides: {price}{paid}"
+        )
+
+
+def estimate(study: Study, ledger: Ledger) -> Estimate:
+    """The plans of everything that is left of the chosen tasks; what is in the store already makes it less."""
+    rollouts = sessions = 0
+    for tasks in study.chosen.values():
+        for task in tasks:
+            modes = unfinished_modes(study, task)
+            rollouts += study.home.k if modes else 0
+            rollouts += sum(len(study.modes[mode].plan.rolls) for mode in modes)
+            sessions += sum(study.modes[mode].plan.sessions for mode in modes)
+    spent = ledger.spent()
+    means = spent.mean_usd
+    known = all(kind in means for kind, count in (("rollout", rollouts), ("session", sessions)) if count)
+    usd = means.get("rollout", Decimal(0)) * rollouts + means.get("session", Decimal(0)) * sessions
+    return Estimate(rollouts, sessions, usd if known else None, spent.usd)
+
+
+def check_caps(caps: Caps, study: Study, config: Config, registry: Registry) -> None:
+    """A limit in USD alone holds only where every price is known beforehand."""
+    if caps.usd is None or caps.counted:
+        return
+    unknown = []
+    for role, bound in study.roles.items():
+        kind = "substrate" if role == "executor" else "proposer"
+        settings = settings_of(registry, config, kind, bound.provider)
+        made: object = (
+            facade.substrate(registry, bound.provider, settings)
+            if kind == "substrate"
+            else facade.proposer(registry, bound.provider, settings)
+        )
+        if not isinstance(made, KnowsPrice) or not made.knows_price(bound.channel):
+            unknown.append(f"{role} ({bound.provider}, model {bound.channel.model or 'unset'})")
+    if unknown:
+        raise ConfigError(
+            f"--max-usd {caps.usd} cannot hold: what these cost is not known beforehand: {', '.join(unknown)}",
+            "give --max-rollouts or --max-sessions too",
+        )

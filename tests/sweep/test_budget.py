@@ -1,0 +1,137 @@
+"""Budgets bound the experiment over invocations; a mode begins only if all of it fits; no model hears of them."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from harness2_core.model.errors import ConfigError
+from harness2_core.sweep.ledger import ledger_of
+
+PRICED = """
+    from harness2_core.api import Allowed, Observation, Surface, Trajectory, Usage
+
+    class Made:
+        surface = Surface("priced", always_on=(), cap_chars=0, allowed=(Allowed("program", "scripts/solve.py"),))
+
+        def knows_price(self, channel):
+            return channel.model != "mystery"
+
+        def run(self, tree, prompt, channel, workspace, ctx):
+            (workspace / "output").mkdir(exist_ok=True)
+            (workspace / "output" / "sum.txt").write_text("7")
+            return Trajectory((Observation("summed"),), Usage(usd="0.5", source="stream"))
+"""
+
+
+@pytest.fixture
+def priced(bench: Any) -> Any:
+    """Rollouts cost half a dollar, sessions nothing; three tasks of one domain, one mode, k = 1: four rollouts each."""
+    bench.plugin("substrate", "priced", PRICED, token="pr")
+    bench.task("sums/second")
+    bench.task("sums/third")
+    bench.set(substrate="priced")
+    return bench
+
+
+def test_a_count_limit_admits_whole_tasks_only(priced: Any) -> None:
+    result = priced.run(max_rollouts=7)
+
+    assert dict(result.statuses) == {"sums/first": "ok"}
+    assert (result.exit_code, result.paid.rollouts) == (3, 4)
+    assert result.left == ("sums/second", "sums/third")
+    assert any("--max-rollouts 7" in why for why in result.held.values())
+
+
+def test_a_session_limit_counts_the_stages_of_the_plan(priced: Any) -> None:
+    result = priced.run(max_sessions=5)
+
+    assert dict(result.statuses) == {"sums/first": "ok"}
+    assert result.exit_code == 3
+
+
+def test_a_limit_counts_what_earlier_invocations_took_without_one(priced: Any) -> None:
+    priced.run(only_tasks="sums/first")
+
+    result = priced.run(max_rollouts=8)
+
+    assert dict(result.statuses) == {"sums/first": "ok", "sums/second": "ok"}
+    assert (result.exit_code, result.paid.rollouts) == (3, 4)
+
+
+def test_a_raised_limit_goes_on_and_ends_as_without_one(priced: Any) -> None:
+    priced.run(max_rollouts=4)
+
+    result = priced.run(max_rollouts=12)
+
+    assert (result.exit_code, result.paid.rollouts) == (0, 8)
+    assert set(result.statuses.values()) == {"ok"}
+
+
+def test_a_limit_below_one_task_starts_nothing_and_says_so(priced: Any) -> None:
+    result = priced.run(max_rollouts=3)
+
+    assert result.paid.nothing
+    assert result.exit_code == 3
+    assert "it needs 4" in next(iter(result.held.values()))
+
+
+def test_money_is_held_back_by_what_was_paid_so_far(priced: Any) -> None:
+    priced.run(only_tasks="sums/first")  # 2 USD: half a dollar a rollout is known from now on
+
+    result = priced.run(max_usd="4.5")
+
+    assert dict(result.statuses) == {"sums/first": "ok", "sums/second": "ok"}
+    assert result.exit_code == 3
+
+
+def test_at_the_limit_nothing_more_starts_and_what_was_paid_stays(priced: Any) -> None:
+    result = priced.run(max_usd="1", slots=1)
+
+    spent = ledger_of(priced.reading().study).spent()
+    assert result.exit_code == 3
+    assert Decimal(1) <= spent.usd <= Decimal("1.5")
+    assert priced.run(max_usd="100").exit_code == 0
+
+
+def test_a_limit_in_usd_needs_known_prices_or_a_count(priced: Any) -> None:
+    unknown = {"roles.executor.model": "mystery"}
+
+    with pytest.raises(ConfigError, match=r"--max-usd 5 cannot hold.*executor \(priced, model mystery\)"):
+        priced.run(max_usd="5", **unknown)
+
+    assert priced.run(max_usd="500", max_rollouts=100, **unknown).exit_code == 0
+
+
+def test_hours_bound_one_invocation(priced: Any) -> None:
+    result = priced.run(max_hours="0")
+
+    assert (result.exit_code, result.paid.rollouts) == (3, 0)
+    assert priced.run().exit_code == 0
+
+
+def test_look_ahead_bases_are_charged_to_their_task(priced: Any) -> None:
+    priced.run(max_rollouts=6, lookahead=2)
+
+    assert ledger_of(priced.reading().study).spent().rollouts == 4  # no base of a task that does not fit
+
+
+def test_no_budget_text_reaches_a_model(priced: Any) -> None:
+    priced.run(max_rollouts=1234, max_usd="4321", max_sessions=987)
+
+    asked = " ".join(str(request) for request in priced.requests())
+
+    assert not any(number in asked for number in ("1234", "4321", "987,", "max_", "budget"))
+
+
+def test_what_is_to_be_done_is_told_before(priced: Any) -> None:
+    priced.run(only_tasks="sums/first")
+
+    priced.run()
+
+    first, second = (notice for notice in priced.notices if notice.startswith("to do: "))
+    assert first.startswith("to do: at most 4 rollouts and 3 sessions")
+    assert second.startswith("to do: at most 8 rollouts and 6 sessions")
+    assert "about 4.00 USD at the mean price so far, after 2.00 USD paid" in second
