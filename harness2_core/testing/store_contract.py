@@ -19,13 +19,14 @@ import pytest
 
 from harness2_core.api import Store
 
+from .store_blob_rules import StoreBlobRules
 from .store_children import Factory
 from .store_claim_rules import StoreClaimRules
 from .store_crash_rules import StoreCrashRules
-from .store_value_rules import StoreValueRules
+from .store_record_rules import StoreRecordRules
 
 
-class StoreContract(StoreValueRules, StoreClaimRules, StoreCrashRules):
+class StoreContract(StoreBlobRules, StoreRecordRules, StoreClaimRules, StoreCrashRules):
     shared_between_processes: ClassVar[bool] = True
 
     @pytest.fixture

@@ -1,12 +1,9 @@
-"""Rules of blobs and records, part of `StoreContract`."""
+"""Rules of records, part of `StoreContract`."""
 
 from __future__ import annotations
 
-import io
-import os
 import shutil
 import tempfile
-import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -18,9 +15,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from harness2_core.api import Damaged, InvalidValue, Store, StoreError, digest_bytes
+from harness2_core.api import Damaged, InvalidValue, Store, digest_bytes
 
 from .store_children import Factory
+from .store_flips import Flips
 
 _numbers = count()
 _texts = st.text(max_size=20) | st.text(min_size=1, max_size=5).map(lambda text: text * 100)
@@ -35,132 +33,8 @@ _lenient = settings(
 )
 
 
-class StoreValueRules:
+class StoreRecordRules(Flips):
     many: ClassVar[int] = 100_000
-
-    def flip_byte(self, store: Store, runs: Path, marker: bytes) -> None:
-        """Alters every stored copy of `marker` by one bit, behind the store's back."""
-        close = getattr(store, "close", None)
-        if close is not None:
-            close()
-        found = 0
-        for path in (path for path in runs.rglob("*") if path.is_file()):
-            data = path.read_bytes()
-            if marker in data:
-                found += 1
-                path.write_bytes(data.replace(marker, bytes([marker[0] ^ 1]) + marker[1:]))
-        assert found, "the store keeps values in a form that this test does not find: override flip_byte"
-
-    # --- blobs ---
-
-    @pytest.mark.parametrize("size", [0, 1, 4_096, 300_000, 3_000_001])
-    def test_a_blob_comes_back_as_it_was(self, store: Store, tmp_path: Path, size: int) -> None:
-        data = os.urandom(size)
-        (tmp_path / "source").write_bytes(data)
-
-        from_bytes, from_file = store.put_blob(data), store.put_blob(tmp_path / "source")
-
-        assert from_bytes == from_file == digest_bytes(data)
-        assert store.has_blob(from_bytes)
-        with store.open_blob(from_bytes) as file:
-            assert file.read() == data
-        with store.open_blob(from_bytes) as file:
-            assert b"".join(iter(lambda: file.read(70_000), b"")) == data
-
-    def test_a_blob_can_be_copied_from_its_stream(self, store: Store) -> None:
-        data = os.urandom(2_500_000)
-        copy = io.BytesIO()
-
-        with store.open_blob(store.put_blob(data)) as file:
-            shutil.copyfileobj(file, copy)
-
-        assert copy.getvalue() == data
-
-    def test_an_absent_blob_is_an_error_that_names_it(self, store: Store) -> None:
-        digest = digest_bytes(b"never stored")
-
-        assert not store.has_blob(digest)
-        with pytest.raises(StoreError, match=digest) as raised:
-            store.open_blob(digest)
-        assert raised.value.remedy
-
-    @pytest.mark.parametrize("size", [1_000, 300_000, 3_000_000])
-    def test_a_flipped_byte_in_a_blob_is_found_while_it_is_read(self, store: Store, runs: Path, size: int) -> None:
-        marker = b"the marker of this test"
-        data = os.urandom(size) + marker + b"end"
-        digest = store.put_blob(data)
-
-        self.flip_byte(store, runs, marker)
-
-        with pytest.raises(Damaged, match=digest), store.open_blob(digest) as file:
-            while file.read(70_000):
-                pass
-
-    def test_reading_exactly_the_size_of_a_damaged_blob_does_not_pass_unseen(self, store: Store, runs: Path) -> None:
-        marker = b"another marker of this test"
-        data = os.urandom(3_000_000) + marker
-        digest = store.put_blob(data)
-
-        self.flip_byte(store, runs, marker)
-
-        with pytest.raises(Damaged), store.open_blob(digest) as file:
-            file.read(len(data))
-
-    def test_a_deleted_blob_is_gone_and_can_be_stored_again(self, store: Store) -> None:
-        for data in (b"small", b"large" * 100_000):
-            digest = store.put_blob(data)
-
-            store.delete("blob", digest)
-            store.delete("blob", digest)
-
-            assert not store.has_blob(digest)
-            assert store.put_blob(data) == digest
-            assert store.open_blob(digest).read() == data
-
-    def test_blobs_are_listed_by_digest_with_their_sizes(self, store: Store) -> None:
-        stored = {store.put_blob(data): len(data) for data in (b"", b"a", b"b" * 500, b"c" * 400_000, b"d" * 2_000_000)}
-
-        assert list(store.scan("blob")) == sorted(stored.items())
-
-    def test_what_is_no_regular_file_is_refused_at_once(self, store: Store, tmp_path: Path) -> None:
-        os.mkfifo(tmp_path / "pipe")
-
-        for source in (tmp_path / "pipe", tmp_path, tmp_path / "absent"):
-            with pytest.raises(StoreError, match=str(source)):
-                store.put_blob(source)
-
-    def test_a_file_that_changes_while_it_is_stored_gives_a_whole_blob_or_an_error(
-        self, store: Store, tmp_path: Path
-    ) -> None:
-        source = tmp_path / "busy"
-        source.write_bytes(b"0" * 4_000_000)
-        stop = threading.Event()
-
-        def write() -> None:
-            for number in count():
-                if stop.is_set():
-                    return
-                with source.open("r+b") as file:
-                    file.seek(number * 100_000 % 4_000_000)
-                    file.write(f"{number}".encode() * 100)
-
-        writer = threading.Thread(target=write)
-        writer.start()
-        try:
-            try:
-                digests = [store.put_blob(source)]
-            except StoreError as error:
-                assert "busy" in str(error)
-                digests = []
-        finally:
-            stop.set()
-            writer.join()
-
-        for digest in digests:
-            assert digest_bytes(store.open_blob(digest).read()) == digest
-        assert [digest for digest, _ in store.scan("blob")] == digests
-
-    # --- records ---
 
     def test_the_first_value_of_a_key_stays(self, store: Store) -> None:
         assert store.put("kind", "key", b"first")
