@@ -9,12 +9,12 @@ import typer
 from harness2_core.model.serial import plain
 from harness2_core.sweep.reselecting import Reselected
 from harness2_core.sweep.run import reselect_sweep
+from harness2_core.sweep.signals import asked_by_signals
 from harness2_core.sweep.stop import Stop
 
 from .exits import NOT_DONE, SOME_NOT_OK
 from .invocation import Invocation
 from .run_options import run_options
-from .signals import asked_by_signals
 from .terminal import one_line, say, say_json, table, warn
 
 

@@ -12,12 +12,12 @@ from harness2_core.plugins.registry import Registry
 from harness2_core.sweep.checking import check_study
 from harness2_core.sweep.result import SweepResult
 from harness2_core.sweep.run import Again, run_sweep
+from harness2_core.sweep.signals import asked_by_signals
 from harness2_core.sweep.stop import Stop
 
 from .invocation import Invocation
 from .progress import tell_progress
 from .run_options import run_options
-from .signals import asked_by_signals
 from .terminal import say, say_json, warn
 
 

@@ -20,6 +20,8 @@ from .judging import Row, rows_of
 from .setup import study_of
 from .study import Study
 
+__all__ = ["Config", "Reading", "Registry", "Row", "Study", "read"]
+
 
 def read(config: Config, registry: Registry | None = None) -> Reading:
     """Opens the experiment that `config` describes, begun or not."""

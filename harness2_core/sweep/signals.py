@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from types import FrameType
 
-from harness2_core.sweep.stop import Stop
+from .stop import Stop
 
 
 @contextmanager
