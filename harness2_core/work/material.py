@@ -17,14 +17,17 @@ from attrs import frozen
 from harness2_core.api.adapters import Adapter, HoldsGrader
 from harness2_core.api.runtime import Store
 from harness2_core.model.bench import Task, TaskCard
+from harness2_core.model.canonical import Digest, Json, canonical, digest_bytes
 from harness2_core.model.errors import ConfigError, InvalidValue
 from harness2_core.model.manifest import Entry, Manifest
 from harness2_core.model.paths import unsafe
 
 from .keeping import shown
 from .nofollow import kind_of_mode, walk
-from .trees import put_manifest
+from .trees import put_manifest, read_card
 
+SIGHTED: Final = "sighted"
+"""Kind of record: how a task's files looked -> the digest of its card. It only saves reading, and may be deleted."""
 PROMPT: Final = "task.md"
 INPUTS: Final = "source/"
 _LEFT_OUT: Final = frozenset((".git", ".hg", ".svn"))
@@ -34,19 +37,41 @@ _LEFT_OUT: Final = frozenset((".git", ".hg", ".svn"))
 def material(store: Store, adapter: Adapter, task_id: str, bench: str) -> TaskCard:
     """Stores the task and returns its card, whose digest is the task's.
 
-    `InvalidValue` names a file that is a link, a device, on the grader's side, or has a name that cannot travel.
+    Files whose size, time and identity are those of an earlier call are not read again. `InvalidValue` names a file
+    that is a link, a device, on the grader's side, or has a name that cannot travel.
     """
     task = adapter.task(task_id)
     kept = _Grader.of(adapter, task_id)
-    inputs = Manifest({path: _stored(store, local) for path, local in _inputs(task, kept)})
+    inputs = dict(_inputs(task, kept))
+    sighting = f"{bench}/{task_id}/{_sighted(task, inputs)}"
+    known = store.get(SIGHTED, sighting)
+    if known is not None and store.has_blob(known.decode()):
+        return read_card(store, known.decode())
+    card = _stored_card(store, bench, task, inputs)
+    store.put(SIGHTED, sighting, card.digest.encode())
+    return card
+
+
+def _sighted(task: Task, inputs: Mapping[str, Path]) -> Digest:
+    """What tells, without reading inputs, that a task is as it was."""
+    files: dict[str, Json] = {}
+    for path, local in inputs.items():
+        seen = local.stat()
+        files[path] = [seen.st_size, seen.st_mtime_ns, seen.st_ctime_ns, seen.st_ino]
+    prompt = digest_bytes(task.prompt.encode("utf-8", "surrogatepass"))
+    return digest_bytes(canonical([prompt, task.domain, list(task.expects), task.limit_seconds, files]))
+
+
+def _stored_card(store: Store, bench: str, task: Task, inputs: Mapping[str, Path]) -> TaskCard:
+    manifest = Manifest({path: _stored(store, local) for path, local in inputs.items()})
     try:
         prompt = task.prompt.encode()
     except UnicodeEncodeError as error:
-        raise InvalidValue(f"the prompt of task {task_id!r} is not valid text: {error}", "mend its encoding") from None
+        raise InvalidValue(f"the prompt of task {task.id!r} is not valid text: {error}", "mend its encoding") from None
     entries = {PROMPT: Entry(store.put_blob(prompt), len(prompt))}
-    if inputs.entries:
-        put_manifest(store, inputs)
-        entries[INPUTS] = inputs.entry()
+    if manifest.entries:
+        put_manifest(store, manifest)
+        entries[INPUTS] = manifest.entry()
     whole = Manifest(entries)
     card = TaskCard(bench, task.id, task.domain, put_manifest(store, whole), task.expects, task.limit_seconds)
     store.put_blob(card.encode())
