@@ -31,6 +31,7 @@ from harness2_stores.filesystem import FilesystemStore
 
 from harness2_core.api import Happened
 from harness2_core.api.runtime import Engine, Store
+from harness2_core.cli.main import run
 from harness2_core.model.records import ModeRecord, Reply, Summary
 from harness2_core.plugins.config import Config
 from harness2_core.sweep.read import Reading, read
@@ -273,6 +274,16 @@ class Bench:
             listeners=[self.events.append, *listeners],
             notice=self.notices.append,
         )
+
+    def command(self, name: str, *arguments: str) -> int:
+        """The exit code of `harness2 <name> <arguments>` in this process; `capsys` has what it prints."""
+        options = [part for key, value in self.options.items() for part in ("-o", f"{key}={value}")]
+        return run(["--config", str(self._empty_file()), name, *options, *arguments])
+
+    def _empty_file(self) -> Path:
+        file = self.root / "harness2.toml"
+        file.touch()
+        return file
 
     # -- what came of it
 
