@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from harness2_core.api import Adapter, Judge, Proposer, Provider, Substrate, hookimpl
+
+if TYPE_CHECKING:
+    import typer
 
 
 @hookimpl
@@ -51,5 +55,16 @@ def harness2_judges() -> Sequence[Provider[Judge]]:
             "runs the check_*.py programs of a task's checks/ and reads their JSON",
             "harness2_local.checks_judge:ChecksJudge",
             "harness2_local.settings:ChecksSettings",
+        )
+    ]
+
+
+@hookimpl
+def harness2_commands() -> Sequence[Provider[typer.Typer]]:
+    return [
+        Provider(
+            "demo",
+            "improves a program on example tasks, with a script in the place of the model",
+            "harness2_local.demo:command",
         )
     ]

@@ -1,38 +1,202 @@
-"""The examples as data of the distribution: complete, and copied without harm."""
+"""`harness2 demo` as a user runs it: what it prints, what it pays, what it refuses, and how it is stopped."""
 
 from __future__ import annotations
 
+import json
+import shlex
+import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
-from harness2_local.demo import EXAMPLES, copy_to, example_files
-from harness2_local.settings import TasksSettings
-from harness2_local.tasks import TaskFolders
+from harness2_local.demo_config import MARK, write_config
 
 from harness2_core.api import ConfigError
+from harness2_core.sweep.run import Config
+
+HARNESS2 = Path(sys.executable).with_name("harness2")
+SMALL = ("--domains", "sensors", "--modes", "parallel,null", "--k", "1")
+TASKS = ("sensors/cellar_week", "sensors/fell_autumn", "sensors/fell_spring", "sensors/mast_export")
+ROLLOUTS = len(TASKS) * (1 + 3 + 3)  # bases, the parallel mode's and the control's
+SESSIONS = len(TASKS) * (3 + 3 + 1)  # edits of both, and the parallel mode's reflection; of one final nobody picks
+
+process = pytest.mark.process
+together = pytest.mark.together
 
 
-def test_a_copy_is_a_bench_of_its_own(tmp_path: Path) -> None:
-    copied = copy_to(tmp_path / "new" / "examples")
-    assert "harness2.toml" in copied
-    bench = TaskFolders(TasksSettings(tmp_path / "new" / "examples"))
-    assert bench.preflight() == ()
-    assert bench.tasks("all") == TaskFolders(TasksSettings(EXAMPLES)).tasks("all")
-    for path in copied:
-        assert (tmp_path / "new" / "examples" / path).read_bytes() == (EXAMPLES / path).read_bytes()
+def harness2(cwd: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([HARNESS2, *arguments], cwd=cwd, capture_output=True, text=True, timeout=600)
 
 
-def test_what_the_examples_were_made_with_is_not_copied() -> None:
-    assert not [path for path in example_files() if "/" not in path and path.endswith(".py")]
-    assert [path for path in example_files() if path.endswith("checks/check_summary.py")]
+@pytest.fixture(scope="module")
+def small(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, subprocess.CompletedProcess[str]]:
+    """A folder with a small demo in `harness2-demo`, and what it printed."""
+    folder = tmp_path_factory.mktemp("small")
+    return folder, harness2(folder, "demo", *SMALL)
 
 
-def test_nothing_of_a_users_is_written_over(tmp_path: Path) -> None:
+@process
+@together
+def test_a_demo_prints_what_it_promises(small: tuple[Path, subprocess.CompletedProcess[str]]) -> None:
+    done = small[1]
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("Editor and agent are scripted")
+    assert "No model" in done.stdout
+    table = {line.split()[0]: line.split("%") for line in done.stdout.splitlines() if line.strip().startswith(TASKS)}
+    assert set(table) == set(TASKS)
+    assert [cell.strip() for cell in table["sensors/cellar_week"][:3]] == ["sensors/cellar_week  17", "100", "17"]
+    assert "null (control)" in done.stdout
+    assert "  parallel  4  +50.2       4     0      0" in done.stdout
+    assert "  null      4   +0.0       0     4      0" in done.stdout
+    assert "ungraded, and in no number above: nothing" in done.stdout
+    assert "  +++ agg1/domain/sensors.toml" in done.stdout
+    assert "  when: a series of the station Fell" in done.stdout
+    assert f"paid: {ROLLOUTS} rollouts, {SESSIONS} sessions, 12 gradings; no model, so 0 USD" in done.stdout
+
+
+@process
+@together
+def test_a_second_demo_pays_nothing_and_prints_the_same(
+    small: tuple[Path, subprocess.CompletedProcess[str]],
+) -> None:
+    folder, first = small
+    again = harness2(folder, "demo", *SMALL)
+    assert again.returncode == 0
+    assert "paid: nothing; everything was served from the store" in again.stdout
+    unpaid = [[line for line in done.stdout.splitlines() if not line.startswith("paid")] for done in (first, again)]
+    assert unpaid[0] == unpaid[1]
+
+
+@process
+@together
+def test_what_to_try_next_works(small: tuple[Path, subprocess.CompletedProcess[str]]) -> None:
+    folder, done = small
+    _, _, commands = done.stdout.partition("what to try next:\n")
+    for command in commands.splitlines():
+        program, *arguments = shlex.split(command)
+        assert program == "harness2"
+        tried = harness2(folder, *arguments)
+        assert tried.returncode == 0, f"{command}: {tried.stderr}"
+        assert tried.stdout.strip(), command
+    assert len(commands.splitlines()) == 8
+
+
+@process
+@together
+def test_the_report_for_machines_has_the_same_numbers(small: tuple[Path, subprocess.CompletedProcess[str]]) -> None:
+    report = json.loads(harness2(small[0], "demo", *SMALL, "--json").stdout)
+    assert report["model_took_part"] is False
+    assert {score["task"] for score in report["scores"]} == set(TASKS)
+    assert [(mode["name"], mode["control"], mode["n"]) for mode in report["modes"]] == [
+        ("parallel", False, 4),
+        ("null", True, 4),
+    ]
+    assert report["paid"] == {"rollouts": 0, "sessions": 0, "gradings": 0, "lost": 0}
+
+
+@process
+@together
+def test_an_interrupted_demo_goes_on_where_it_stopped(tmp_path: Path) -> None:
+    with subprocess.Popen(
+        [HARNESS2, "demo", *SMALL], cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as running:
+        assert running.stderr is not None
+        for line in running.stderr:
+            if line.startswith("1 of 4"):
+                running.send_signal(signal.SIGINT)
+                break
+        said = running.stderr.read()
+        assert running.wait(timeout=120) == 130
+    assert "The same command goes on from here" in said
+    again = harness2(tmp_path, "demo", *SMALL, "--json")
+    assert again.returncode == 0
+    report = json.loads(again.stdout)
+    assert len(report["scores"]) == 2 * len(TASKS)
+    assert report["paid"]["rollouts"] <= ROLLOUTS - 7
+
+
+@process
+@together
+def test_the_whole_demo_takes_a_minute_at_most(full_demo: Path) -> None:
+    report = (full_demo.parent / "report.txt").read_text()
+    assert (full_demo.parent / "code.txt").read_text() == "0", (full_demo.parent / "progress.txt").read_text()
+    assert "score of what was delivered, 13 tasks, k = 2:" in report
+    assert "paid: 338 rollouts, 262 sessions" in report
+    assert float((full_demo.parent / "seconds.txt").read_text()) < 10 * 60  # ten times what it may take when left alone
+
+
+@process
+@together
+def test_a_control_that_delivers_nothing_is_told_and_is_no_failure(full_demo: Path) -> None:
+    report = (full_demo.parent / "report.txt").read_text()
+    assert "null came to nothing on ledgers/giro_society, which counts as 0" in report
+
+
+@process
+@together
+def test_copied_examples_run_with_their_own_configuration(tmp_path: Path) -> None:
+    copied = harness2(tmp_path, "demo", "--copy-to", "mine")
+    assert copied.returncode == 0, copied.stderr
+    file = "mine/harness2.toml"
+    assert f"harness2 --config {file} run" in copied.stdout
+    planned = harness2(tmp_path, "--config", file, "plan")
+    assert planned.returncode == 0, planned.stderr
+    ran = harness2(tmp_path, "--config", file, "run", "--only-tasks", "weblogs/blog_week")
+    assert ran.returncode == 0, ran.stderr
+    judged = harness2(tmp_path, "--config", file, "judge", "--only-tasks", "weblogs/blog_week", "--json")
+    assert [row["score"] for row in json.loads(judged.stdout)] == ["1"]
+
+
+@process
+@pytest.mark.parametrize("option", ["--copy-to", "--to"])
+def test_a_folder_of_somebody_is_left_alone(tmp_path: Path, option: str) -> None:
     (tmp_path / "mine.txt").write_text("mine")
-    with pytest.raises(ConfigError, match="not an empty folder"):
-        copy_to(tmp_path)
-    with pytest.raises(ConfigError, match="not an empty folder"):
-        copy_to(tmp_path / "mine.txt")
+    refused = harness2(tmp_path.parent, "demo", option, tmp_path.name)
+    assert refused.returncode == 1
+    assert "error: " in refused.stderr
+    assert "exists already and is not" in refused.stderr
     assert [path.name for path in tmp_path.iterdir()] == ["mine.txt"]
-    (tmp_path / "empty").mkdir()
-    assert copy_to(tmp_path / "empty")
+
+
+@process
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("--domains", "sensor"), "the examples have no domain 'sensor'"),
+        (("--modes", ","), "--modes names no mode"),
+        (("--modes", "paralel"), "no mode is named 'paralel'"),
+        (("--k", "0"), "Invalid value for '--k'"),
+    ],
+)
+def test_a_choice_that_does_not_exist_is_an_error_before_anything_is_written(
+    tmp_path: Path, arguments: tuple[str, str], said: str
+) -> None:
+    refused = harness2(tmp_path, "demo", *arguments)
+    assert refused.returncode == 1
+    assert said in refused.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_configuration_says_what_was_asked_for_and_reads_back(tmp_path: Path) -> None:
+    folder = tmp_path / 'a "quoted" name'
+    file = write_config(folder, 3, ("sampling",), ("ledgers",))
+    config = Config.load(file, {})
+    values = {key: config.value("run", key) for key in ("k", "modes", "only_domains", "runs")}
+    assert {key: given.value for key, given in values.items() if given is not None} == {
+        "k": 3,
+        "modes": ["sampling"],
+        "only_domains": ["ledgers"],
+        "runs": ".",
+    }
+    playbook = config.value("proposers.scripted", "playbooks")
+    assert playbook is None  # a table of tables: its keys are values of their own
+    assert write_config(folder, 1, ("null",), ()) == file
+    assert file.read_text().startswith(MARK)
+
+
+def test_a_configuration_of_somebody_else_is_not_written_over(tmp_path: Path) -> None:
+    (tmp_path / "harness2.toml").write_text("[run]\nk = 1\n")
+    with pytest.raises(ConfigError, match="not of an earlier demo"):
+        write_config(tmp_path, 1, ("parallel",), ())
+    assert (tmp_path / "harness2.toml").read_text() == "[run]\nk = 1\n"

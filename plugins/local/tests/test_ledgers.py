@@ -39,7 +39,7 @@ from harness2_core.testing.proposer_contract import session_request
 pytestmark = pytest.mark.process
 
 EXAMPLES = Path(harness2_local.__file__).parent / "examples"
-PLAYBOOK = EXAMPLES / "ledgers" / "playbook.toml"
+PLAYBOOK = EXAMPLES / "tasks" / "ledgers" / "playbook.toml"
 TASKS = ("card_march", "card_summer", "current_account", "giro_household", "giro_society")
 
 
@@ -68,7 +68,7 @@ class Lab:
     def __init__(self, root: Path) -> None:
         self._root = root
         self._count = 0
-        self.bench = TaskFolders(TasksSettings(EXAMPLES, "examples"))
+        self.bench = TaskFolders(TasksSettings(EXAMPLES / "tasks", "examples"))
         self.base = self.bench.base_tree(SURFACE)
         self._proposer = ScriptedProposer(ScriptedSettings({"ledgers": PLAYBOOK}))
 

@@ -34,9 +34,9 @@ def files() -> dict[str, bytes]:
     made: dict[str, bytes] = {}
     program = (HERE / "check_ledger.py").read_bytes()
     for task, (statement, truth) in _tasks().items():
-        made[f"ledgers/{task}/inputs/statement.csv"] = statement
-        made[f"ledgers/{task}/checks/truth.toml"] = truth.encode()
-        made[f"ledgers/{task}/checks/check_summary.py"] = program
+        made[f"tasks/ledgers/{task}/inputs/statement.csv"] = statement
+        made[f"tasks/ledgers/{task}/checks/truth.toml"] = truth.encode()
+        made[f"tasks/ledgers/{task}/checks/check_summary.py"] = program
     return made
 
 

@@ -5,7 +5,7 @@ import sys
 from importlib import import_module
 from pathlib import Path
 
-KINDS = (("statement*.csv", "ledger"),)
+KINDS = (("statement*.csv", "ledger"), ("access*.log*", "weblog"), ("readings-*.csv", "sensor"))
 """Names of input files -> the script beside this one that can read them."""
 
 
