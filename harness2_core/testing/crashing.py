@@ -87,6 +87,11 @@ def crash_at(orders: Path, number: int | None) -> None:
     (orders / _AT).write_text("" if number is None else str(number), encoding="ascii")
 
 
+def forget(orders: Path) -> None:
+    """Begins the diary anew."""
+    (orders / _DIARY).unlink(missing_ok=True)
+
+
 def steps(orders: Path) -> tuple[tuple[str, str, str], ...]:
     """(what, kind, key) of every step, in order, over all processes."""
     try:

@@ -1,0 +1,107 @@
+"""An experiment goes on, grows at its ends, or is declined by the name of what has changed."""
+
+from __future__ import annotations
+
+import shutil
+from typing import Any
+
+import pytest
+
+from harness2_core.api import ConfigError
+
+
+def test_new_tasks_go_to_the_end_of_their_domain_and_nothing_finished_is_opened(bench: Any) -> None:
+    bench.run()
+    bench.task("sums/early", "2\n# x\n", "2")  # sorts before the first
+    bench.task("more/one")
+
+    grown = bench.run()
+
+    assert grown.exit_code == 0
+    assert grown.skipped == ("sums/first",)
+    assert bench.reading().study.stream["sums"] == ("sums/first", "sums/early")
+    assert bench.mode("sums/early").seen == ("sums/first",)
+    assert (grown.paid.rollouts, grown.paid.sessions) == (8, 8)
+
+
+def test_a_mode_may_join_and_its_bases_are_those_that_are_there(bench: Any) -> None:
+    bench.run(modes="parallel")
+
+    joined = bench.run(modes="parallel,sequential")
+
+    assert joined.exit_code == 0
+    assert (joined.paid.rollouts, joined.paid.sessions) == (3, 4)  # three stages and a lesson; no base
+    assert set(bench.summary().modes) == {"agg", "seq"}
+
+
+def test_another_mode_alone_joins_the_same_experiment(bench: Any) -> None:
+    bench.run(modes="parallel")
+
+    joined = bench.run(modes="sequential", strict="true")
+
+    assert joined.exit_code == 0
+    assert set(bench.summary(modes="sequential").modes) == {"agg", "seq"}
+
+
+def test_a_vanished_task_is_declined_by_name(bench: Any) -> None:
+    bench.task("sums/second")
+    bench.run()
+    shutil.rmtree(bench.folder / "sums" / "first")
+
+    assert "the task 'sums/first' has vanished" in _declined(bench)
+
+
+@pytest.mark.parametrize(
+    ("field", "options"),
+    [
+        ("channels", {"roles.executor.limit_seconds": "60"}),
+        ("reflector", {"run.reflector": "none"}),
+        ("selector", {"run.selector": "pairwise"}),
+    ],
+)
+def test_what_belongs_to_the_experiment_is_declined_naming_the_field_and_offering_a_tag(
+    bench: Any, field: str, options: dict[str, str]
+) -> None:
+    bench.run()
+
+    error = _declined(bench, **options)
+
+    assert f"{field} was" in error
+    assert "--new-tag second" in error
+    assert bench.run(tag="second", **options).exit_code == 0  # the way out that was offered
+
+
+def test_a_changed_base_harness_is_declined_by_name(bench: Any) -> None:
+    bench.run()
+    program = bench.folder / "base" / "scripts" / "solve.py"
+    program.write_text(program.read_text() + "# changed\n")
+
+    assert "base_tree was" in _declined(bench)
+
+
+def test_changed_mission_texts_are_declined_by_name(bench: Any) -> None:
+    own = bench.root / "texts"
+    own.mkdir()
+    bench.run(templates=own)
+    (own / "inv.md.jinja").write_text("Mend the procedure.\n")
+
+    assert "templates:" in _declined(bench, templates=own)
+
+
+def test_a_changed_version_warns_and_is_refused_only_when_strict(bench: Any) -> None:
+    bench.run()
+    config = bench.runs / "adapt" / "small-po-agg1" / "config.json"
+    config.write_text(config.read_text().replace('"core":"', '"core":"0.0.1.'))
+
+    error = _declined(bench, strict="true")
+    bench.run()
+
+    assert "--strict" in error
+    assert "core was 0.0.1." in error
+    assert any("core was 0.0.1." in note for note in bench.notices)
+
+
+def _declined(bench: Any, **options: Any) -> str:
+    with pytest.raises(ConfigError) as raised:
+        bench.run(**options)
+    return str(raised.value)

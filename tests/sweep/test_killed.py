@@ -1,0 +1,95 @@
+"""Killed at any instant, the same command finishes the sweep, pays nothing finished again, and leaves equal records."""
+
+from __future__ import annotations
+
+import random
+import shutil
+from typing import Any
+
+import pytest
+
+from harness2_core.testing.comparing import paid_more_than_once
+from harness2_core.testing.crashing import crash_at, forget, paid_again, steps
+
+KILLED = -9
+
+
+@pytest.mark.process
+def test_killed_at_any_instant_a_sweep_ends_as_an_undisturbed_one(program: Any, bench: Any) -> None:
+    quiet = bench.root / "quiet"
+    assert program.warm(runs=quiet) == 0, program.output
+    taken = steps(program.orders)
+    instants = _told_by_name(taken) | {f"step {number}": number for number in range(12, len(taken) - 12, 24)}
+
+    for name, number in instants.items():
+        runs = bench.root / f"killed-{number}"
+        forget(program.orders)
+        crash_at(program.orders, number)
+        assert program.warm(runs=runs) == KILLED, name
+        crash_at(program.orders, None)
+        assert program.warm(runs=runs) == 0, (name, program.output)
+        assert program.records(runs) == program.records(quiet), name
+        assert program.attempts(runs) <= program.attempts(quiet) + 2, name  # what was in flight: two stages at most
+        assert paid_again(program.orders) == (), name
+
+
+@pytest.mark.process
+def test_ten_kills_at_random_moments_leave_no_trace(program: Any, bench: Any) -> None:
+    """Those of resumes too: whatever lives is killed until ten are dead."""
+    bench.task("sums/second", "1\n# two\n3 000\n", "3001")
+    quiet, both = bench.root / "quiet", {"k": 2, "modes": "parallel,sequential"}
+    assert program.warm(runs=quiet, **both) == 0, program.output
+    chance, kills, longest = random.Random(9), 0, 0.4
+    while kills < 10:
+        code = program.warm(kill_after=chance.uniform(0.05, longest), **both)
+        assert code in (KILLED, 0), program.output
+        if code == 0:  # done before enough were killed: once more from the start
+            assert program.records() == program.records(quiet)
+            shutil.rmtree(bench.runs)
+        kills += code == KILLED
+        longest += 0.05  # so that every start gets a little further
+
+    assert program.warm(**both) == 0, program.output
+    assert program.records() == program.records(quiet)
+    assert paid_more_than_once(bench.store(**both)) == ()
+
+
+@pytest.mark.process
+def test_a_killed_resume_is_resumed(program: Any, bench: Any) -> None:
+    quiet = bench.root / "quiet"
+    assert program.warm(runs=quiet) == 0, program.output
+    forget(program.orders)
+    kills = 0
+    for number in range(24, 200, 12):  # a resume takes fewer steps to the same point
+        crash_at(program.orders, number)
+        kills += program.warm() == KILLED
+    crash_at(program.orders, None)
+    assert kills >= 4
+
+    assert program.warm() == 0, program.output
+    assert program.records() == program.records(quiet)
+    assert paid_again(program.orders) == ()
+
+
+def _told_by_name(taken: tuple[tuple[str, str, str], ...]) -> dict[str, int]:
+    """The first step of each sort that matters, by its number."""
+    wanted = {
+        "config written": ("given-back", "config"),
+        "place reserved": ("put", "reservation"),
+        "request claimed": ("claimed", ""),
+        "attempt begun": ("put", "attempt"),
+        "rollout recorded": ("put", "rollout"),
+        "session recorded": ("put", "session"),
+        "claim given back": ("given-back", ""),
+        "bases recorded": ("put", "bases"),
+        "view pinned": ("put", "view"),
+        "adopted": ("put", "adoption"),
+        "mode recorded": ("put", "mode"),
+    }
+    found: dict[str, int] = {}
+    for number, (what, kind, _) in enumerate(taken, 1):
+        for name, (one, start) in wanted.items():
+            if what == one and kind.startswith(start) and (start or kind != "config"):
+                found.setdefault(name, number)
+    assert set(found) == set(wanted)
+    return found
