@@ -100,15 +100,6 @@ def test_a_task_in_two_benches_is_two_pieces_of_work(bench: Any) -> None:
     assert (first.paid.rollouts, other.paid.rollouts) == (4, 4)
 
 
-def test_no_mission_speaks_of_money_or_of_what_is_left(bench: Any) -> None:
-    bench.set(k=2, modes="parallel,sequential", max_rollouts=14, max_sessions=40)
-    assert bench.run().exit_code == 0
-    missions = [request["mission"].lower() for request in bench.requests() if "mission" in request]
-    assert len(missions) > 12
-    for word in ("usd", "budget", "max-rollouts", "rollouts left", "sessions left", " 14 ", " 40 "):
-        assert not [mission for mission in missions if word in mission], word
-
-
 def test_an_adopted_tree_can_be_read_back_whole(bench: Any) -> None:
     bench.run()
     tree = bench.reading().tree(bench.mode().adopted)
