@@ -145,7 +145,7 @@ def test_the_licence_is_whole() -> None:
 
 def test_no_file_names_a_place_of_some_machine() -> None:
     machine = re.compile(
-        rb"/root/|/home/(?!agent/)[a-z]+/|/Users/[A-Za-z]+/|(?<![\w.-])/work/(?:main|shared|\.library)|/tmp/dev\b"
+        rb"/root/|/home/(?!agent/|me/)[a-z]+/|/Users/[A-Za-z]+/|(?<![\w.-])/work/(?:main|shared|\.library)|/tmp/dev\b"
     )
     found = [path for path in tracked() if path != Path(__file__) and machine.search(path.read_bytes())]
     assert [str(path.relative_to(ROOT)) for path in found] == []
