@@ -53,12 +53,12 @@ class NoOpEngine:
     def __init__(self, store: Store) -> None:
         self._store = store
         self._done: list[Work] = []
-        self.seconds = 0.0
+        self.seconds = self.cpu = 0.0
         self._transcript = blob_entry(b"[ASSISTANT]\n" + b"x" * 2_000)
         store.put_blob(b"[ASSISTANT]\n" + b"x" * 2_000)
 
     def submit(self, call: Call, work: Assignment) -> Work:
-        began = time.perf_counter()
+        began, cpu = time.perf_counter(), time.thread_time()
         ended = []
         for request in work.requests:
             digest = request_digest(request)
@@ -76,6 +76,7 @@ class NoOpEngine:
         future.set_result(tuple(ended))
         self._done.append(future)
         self.seconds += time.perf_counter() - began
+        self.cpu += time.thread_time() - cpu
         return future
 
     def _rollout(self, digest: str) -> Rollout:
@@ -159,9 +160,10 @@ def measure(tasks: int, domains: int, store: str) -> dict[str, object]:
                 finished.append((time.perf_counter(), engine.seconds))
 
         before = memory_mb()
-        began = time.perf_counter()
+        began, cpu = time.perf_counter(), time.process_time()
         result = run_sweep(config, registry=registry, engine=made, listeners=(listen,))
         took = time.perf_counter() - began - engine.seconds - set_up
+        busy = time.process_time() - cpu - engine.cpu
         grown = memory_mb() - before
         steps = result.paid.rollouts + result.paid.sessions
         assert result.exit_code == 0, result
@@ -175,6 +177,7 @@ def measure(tasks: int, domains: int, store: str) -> dict[str, object]:
             "tasks": tasks,
             "steps": steps,
             "ms_per_step": round(took / steps * 1000, 3),
+            "cpu_ms_per_step": round(busy / steps * 1000, 3),
             "last_decile_over_first": round(_decile_ratio(finished), 3),
             "memory_growth_mb": round(grown, 1),
             "resume_seconds": round(resumed, 2),

@@ -7,7 +7,7 @@ Kinds and keys: `rollout`, `session`, `grade` by request digest; `bases`, `view`
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Final, TypeVar
 
 from harness2_core import HOME
@@ -32,6 +32,9 @@ from harness2_core.work import trees
 
 T = TypeVar("T")
 
+_LASTING: Final = frozenset({"bases", "view", "mode", "adoption", "opening"})
+"""Kinds that are written once and never deleted."""
+
 CACHED: Final = 256
 """Values of each type kept in memory: enough for the tasks at work, whatever the length of the sweep."""
 
@@ -43,6 +46,8 @@ class Archive:
         self.store = store
         self.rollout = lru_cache(CACHED)(self._rollout)
         self.tree = lru_cache(CACHED)(self._tree)
+        self._found: dict[tuple[str, str], object] = {}
+        """Records of tasks read so far: they never change."""
 
     # -- results of paid work, by request digest
 
@@ -72,7 +77,8 @@ class Archive:
     def openings(self, namespace: Namespace, task: str) -> Mapping[int, Opening]:
         """Attempt -> how the task was opened for it; the first attempt has an opening only when it began afresh."""
         home, attempt, found = namespace.of_mode(HOME), 1, {}
-        while (opening := self._optional("opening", _key(home, task, attempt), Opening)) is not None or attempt == 1:
+        while (key := _key(home, task, attempt)) in self._opened or attempt == 1:
+            opening = self._optional("opening", key, Opening) if key in self._opened else None
             if opening is not None:
                 found[attempt] = opening
             attempt += 1
@@ -111,7 +117,10 @@ class Archive:
             Adoption: "adoption",
             Opening: "opening",
         }
-        return self.store.put(kinds[type(record)], _key(namespace, task, attempt), dump(record))
+        kind, key = kinds[type(record)], _key(namespace, task, attempt)
+        if kind == "opening":
+            self._opened.add(key)
+        return self.store.put(kind, key, dump(record))
 
     # -- texts and trees
 
@@ -147,9 +156,24 @@ class Archive:
             raise StoreError(f"the store has no {kind} {key}", "it was deleted meanwhile: run the same command again")
         return record
 
+    @cached_property
+    def _opened(self) -> set[str]:
+        """Keys of all openings, as this process found them: few, and asked for at every turn."""
+        return {key for key, _ in self.store.scan("opening")}
+
     def _optional(self, kind: str, key: str, type_: type[T]) -> T | None:
+        held = self._found.get((kind, key))
+        if isinstance(held, type_):
+            return held
         data = self.store.get(kind, key)
-        return None if data is None else load(data, type_, f"{kind} {key}")
+        if data is None:
+            return None
+        record = load(data, type_, f"{kind} {key}")
+        if kind in _LASTING:
+            if len(self._found) >= CACHED:
+                self._found.clear()
+            self._found[kind, key] = record
+        return record
 
 
 def _key(namespace: Namespace, task: str, attempt: int) -> str:
