@@ -53,11 +53,16 @@ def package(plugin: Path) -> Path:
 
 
 def imported(file: Path) -> Iterator[str]:
-    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+    """The modules that a file imports anywhere, except for the type checker alone."""
+    todo: list[ast.AST] = [ast.parse(file.read_text(encoding="utf-8"))]
+    while todo:
+        node = todo.pop()
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
             yield node.module
+        elif not (isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"):
+            todo.extend(ast.iter_child_nodes(node))
 
 
 @by_name

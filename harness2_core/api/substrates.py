@@ -53,7 +53,8 @@ class KnowsPrice(Protocol):
     Without it the cost counts as unknown, and a limit in USD needs a limit of counts beside it.
     """
 
-    def knows_price(self, channel: Channel) -> bool: ...
+    def knows_price(self, channel: Channel) -> bool:
+        """Whether `Usage.usd` of work on `channel` will be a number; asked once, before the sweep starts."""
 
 
 @runtime_checkable
