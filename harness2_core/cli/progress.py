@@ -19,7 +19,7 @@ def tell_progress(event: Happened) -> None:
         case "step-ended", "finish":
             warn(f"{one_line(event.task)}: finished")
         case "attempt-lost", _:
-            why = event.facts.get("fact", "")
+            why = event.facts.get("cause", "")
             warn(f"{one_line(event.task)}: {event.mode} {event.label or event.kind}: an attempt was lost ({why})")
         case "step-held", _:
-            warn(f"{one_line(event.task)}: held back: {one_line(event.facts.get('fact', ''))}")
+            warn(f"{one_line(event.task)}: held back: {one_line(event.facts.get('why', ''))}")

@@ -12,7 +12,8 @@ from .frozen import FrozenMap, texts
 class Happened:
     """`what` is a word such as `sweep-started`, `step-started`, `step-ended`, `attempt-lost`, `sweep-ended`.
 
-    `task`, `mode` and `label` name the step, as far as it has them; `at` is UTC in ISO 8601; `facts` are short texts.
+    `task`, `mode` and `label` name the step, as far as it has them; `at` is UTC in ISO 8601; `facts` are texts, which
+    `sweep/telling.py` lists. `sweep` tells apart the sweeps that write to one log, one after another or side by side.
     """
 
     what: str
@@ -23,3 +24,4 @@ class Happened:
     kind: str = ""
     request: Digest = ""
     facts: FrozenMap[str] = field(converter=texts, factory=FrozenMap)
+    sweep: str = ""

@@ -1,13 +1,15 @@
 """Events go to listeners and to `events.jsonl` on one thread of their own: nobody who listens can hold up the sweep.
 
 A listener that raises or lags behind is dropped with a notice. Each event is one line, written whole, so that several
-processes may append to one log; half a line that a killed process left is ended before the next.
+processes may append to one log; half a line that a killed process left is ended before the next. A shared lock on the
+log lasts as long as its sweep: it tells a watcher in another process whether a sweep without an end still runs.
 """
 
 from __future__ import annotations
 
 import os
 import queue
+import secrets
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -17,13 +19,18 @@ from io import FileIO
 from pathlib import Path
 from typing import Final, TypeAlias
 
+from attrs import evolve
+
 from harness2_core.model.canonical import Digest, canonical
 from harness2_core.model.events import Happened
 from harness2_core.model.serial import plain
 
+from .event_log import hold
 from .graph import Key
 
 Listener: TypeAlias = Callable[[Happened], None]
+Facts: TypeAlias = Mapping[str, str] | Callable[[], Mapping[str, str]]
+"""Those that must be read or computed come as a function, which is called on the events' thread."""
 
 SLOWEST_SECONDS: Final = 5.0
 """A listener that takes longer over one event is dropped."""
@@ -44,7 +51,8 @@ class Events:
         self._log = log
         self._listeners = list(listeners)
         self._notice = notice
-        self._queue: queue.Queue[Happened | None] = queue.Queue(WAITING)
+        self._queue: queue.Queue[tuple[Happened, Facts] | None] = queue.Queue(WAITING)
+        self._sweep = secrets.token_hex(4)
         self._thread = threading.Thread(target=self._deliver, name="harness2-events", daemon=True)
         self._busy = ""
         self.dropped = 0
@@ -63,9 +71,7 @@ class Events:
         if self.dropped:
             self._say(f"{self.dropped} events came faster than they could be told, and are missing")
 
-    def tell(
-        self, what: str, key: Key | None = None, request: Digest = "", facts: Mapping[str, str] | None = None
-    ) -> None:
+    def tell(self, what: str, key: Key | None = None, request: Digest = "", facts: Facts | None = None) -> None:
         event = Happened(
             what,
             utc_now(),
@@ -74,17 +80,18 @@ class Events:
             label=key.label if key else "",
             kind=key.what if key else "",
             request=request,
-            facts=facts or {},
+            sweep=self._sweep,
         )
         try:
-            self._queue.put_nowait(event)
+            self._queue.put_nowait((event, facts or {}))
         except queue.Full:
             self.dropped += 1
 
     def _deliver(self) -> None:
         stream = self._opened()
         try:
-            while (event := self._queue.get()) is not None:
+            while (told := self._queue.get()) is not None:
+                event = self._with_facts(*told)
                 if stream is not None and not self._written(stream, event):
                     stream.close()
                     stream = None
@@ -94,12 +101,20 @@ class Events:
             if stream is not None:
                 stream.close()
 
+    def _with_facts(self, event: Happened, facts: Facts) -> Happened:
+        try:
+            return evolve(event, facts=facts() if callable(facts) else facts)
+        except Exception as error:
+            self._say(f"what {event.what} comes to cannot be told: {error}")
+            return event
+
     def _opened(self) -> FileIO | None:
         if self._log is None:
             return None
         try:
             self._log.parent.mkdir(parents=True, exist_ok=True)
             stream = FileIO(self._log, "a+")
+            hold(stream)
             if stream.seek(0, os.SEEK_END):
                 stream.seek(-1, os.SEEK_END)
                 if stream.read(1) != b"\n":

@@ -29,6 +29,7 @@ from .spending import paid_for
 from .steps import Held, Wanted
 from .stop import Stop
 from .study import Study
+from .telling import opening, teller
 
 FINALS: Final = "finals"
 BASES: Final = "bases"
@@ -100,11 +101,9 @@ def judge_rows(study: Study, bench: Bench, which: str, engine: Engine, stop: Sto
     def body(study: Study, key: Key, results: Mapping[Key, Grade | None]) -> Body[Grade | Held | None]:
         return _grade(study, bench, rows[key])
 
-    def notify(what: str, key: Key, digest: Digest, fact: str) -> None:
-        events.tell(what, key, digest, {"fact": fact} if fact else None)
-
+    events.tell("judging-started", facts=opening(study, nodes))
     prepare: Prepare[Grade | None] = Prepare(study, body, _admitted, started)
-    Scheduler(nodes, prepare, engine, perform, study.limits, stop, notify).run()
+    Scheduler(nodes, prepare, engine, perform, study.limits, stop, teller(events, study.archive, started)).run()
     return Judged(rows_of(study, bench, which), paid_for(study.archive, started), stop.level > 0, stop.signal)
 
 

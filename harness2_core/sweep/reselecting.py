@@ -27,6 +27,7 @@ from .spending import paid_for
 from .steps import Held
 from .stop import Stop
 from .study import Study
+from .telling import opening, teller
 
 KIND: Final = "reselection"
 
@@ -79,11 +80,9 @@ def reselect(study: Study, vote: Vote, engine: Engine, budget: Budget, stop: Sto
     def body(study: Study, key: Key, results: Mapping[Key, SelectionRecord]) -> Body[SelectionRecord | Held]:
         return _again(study, key, vote)
 
-    def notify(what: str, key: Key, digest: Digest, fact: str) -> None:
-        events.tell(what, key, digest, {"fact": fact} if fact else None)
-
+    events.tell("reselecting-started", facts=opening(study, nodes))
     prepare: Prepare[SelectionRecord] = Prepare(study, body, budget.may_start, started)
-    Scheduler(nodes, prepare, engine, perform, study.limits, stop, notify).run()
+    Scheduler(nodes, prepare, engine, perform, study.limits, stop, teller(events, study.archive, started)).run()
     return Reselected(_rows(study, vote.name), paid_for(study.archive, started), stop.level > 0, stop.signal)
 
 

@@ -48,6 +48,7 @@ from .signals import asked_by_signals
 from .spending import paid_for
 from .stop import Stop
 from .study import Study
+from .telling import opening, setting_out, teller
 
 __all__ = [
     "Again",
@@ -183,18 +184,17 @@ def _swept(
     began, course = utc_now(), course_of(study)
     started: dict[Digest, Request] = {}
     prepare: Prepare[Result] = Prepare(study, body, budget.may_start, started)
-    events.tell("sweep-started", facts={"namespace": str(study.home), "tasks": str(len(course.tasks))})
+    nodes = graph(course.work, study.lookahead)
+    events.tell("sweep-started", facts=opening(study, nodes) | setting_out(study, course))
     if course.tasks:
         notice(f"to do: {estimate(study, ledger_of(study)).words()}")
     mended = mend(study, course)
     if mended:
         notice(f"{mended} readable copies were missing or different and have been rewritten from the store")
 
-    def notify(what: str, key: Key, digest: Digest, fact: str) -> None:
-        events.tell(what, key, digest, {"fact": fact} if fact else None)
-
-    nodes = graph(course.work, study.lookahead)
-    outcome = Scheduler(nodes, prepare, engine, perform, study.limits, stop, notify).run()
+    outcome = Scheduler(
+        nodes, prepare, engine, perform, study.limits, stop, teller(events, study.archive, started)
+    ).run()
     left = tuple(task for task in course.tasks if Key("finish", task) not in outcome.results)
     write_begun(study, left)
     result = _result(study, course, outcome, left, started, stop, began)

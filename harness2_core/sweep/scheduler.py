@@ -43,7 +43,7 @@ STOP_SECONDS: Final = 0.5
 
 
 Notify: TypeAlias = Callable[[str, Key, Digest, str], None]
-"""Told what happened to which node, to which request, and a short fact. Must not block."""
+"""Told what happened to which node, to which request, and a short fact: see `telling.py`. Must not block."""
 
 
 @define(eq=False)
@@ -240,6 +240,7 @@ class Scheduler(Generic[R]):
     def _enqueue(self, item: Item) -> None:
         entry = (-self._paths.tails[item.key], self._nodes[item.key].order, next(self._counter), item)
         heapq.heappush(self._queues.setdefault(item.wanted.group, []), entry)
+        self._notify("attempt-queued", item.key, item.wanted.digest, item.wanted.group.kind)
 
     def _reorder(self) -> None:
         for group, entries in self._queues.items():
@@ -297,6 +298,7 @@ class Scheduler(Generic[R]):
                 self._outcome.held[item.key] = answer.why
                 self._notify("step-held", item.key, item.wanted.digest, answer.why)
             else:
+                self._notify("attempt-elsewhere", item.key, item.wanted.digest, item.wanted.group.kind)
                 self._park(item)
         if mine:
             self._submit(tuple(mine))
@@ -367,6 +369,7 @@ class Scheduler(Generic[R]):
 
         def decided(repeat: Repeat) -> None:
             if repeat.what == "again":
+                self._notify("attempt-waits", item.key, item.wanted.digest, f"{repeat.seconds:.0f}")
                 self._after(repeat.seconds, lambda: self._enqueue(item))
                 return
             self._let_go(item)
@@ -379,6 +382,7 @@ class Scheduler(Generic[R]):
             else:
                 self._outcome.stopped = self._outcome.stopped or repeat.why
             self._outcome.held[item.key] = repeat.why
+            self._notify("step-held", item.key, item.wanted.digest, repeat.why)
 
         self._in_pool(lambda: self._prepare.lost(item.wanted, ended, item.losses[ended.cause]), decided)
 
