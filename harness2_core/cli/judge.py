@@ -15,7 +15,7 @@ from harness2_core.sweep.signals import asked_by_signals
 from harness2_core.sweep.stop import Stop
 
 from .exits import NOT_DONE, SOME_NOT_OK
-from .invocation import Invocation
+from .experiment import Ns, chosen
 from .run_options import run_options
 from .terminal import say, say_json, table, warn
 
@@ -27,10 +27,10 @@ def judge(
     bases: Annotated[bool, typer.Option("--bases", help="Grade the bases too.")] = False,
     every: Annotated[bool, typer.Option("--all", help="Grade every rollout.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the rows as JSON.")] = False,
+    ns: Ns = "",
 ) -> int:
     """Grade what the modes delivered. What is graded completely is not graded again."""
-    invocation: Invocation = ctx.obj
-    registry, config = invocation.registry(), invocation.config(options)
+    config, registry = chosen(ctx, options, ns)
     which = ALL if every else BASES if bases else FINALS
     with asked_by_signals(Stop()) as stop:
         judged = judge_sweep(config, which, registry=registry, stop=stop, notice=warn)

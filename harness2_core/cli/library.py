@@ -9,17 +9,19 @@ import typer
 
 from harness2_core.method.library import experience_md
 from harness2_core.model.serial import plain
-from harness2_core.sweep.read import Reading, read
 from harness2_core.sweep.shelves import entries, entry_of, export, forget
 
-from .invocation import Invocation
+from .experiment import Ns, reading_of
+from .names import modes, tasks
 from .run_options import run_options
 from .terminal import one_line, say, say_json, table
 
 app = typer.Typer(rich_markup_mode=None, no_args_is_help=True, pretty_exceptions_enable=False)
 
-_Task = Annotated[str, typer.Argument(help="The task whose entry it is.")]
-_Mode = Annotated[str, typer.Option("--mode", help="Mode token, where several modes adopted something.")]
+_Task = Annotated[str, typer.Argument(help="The task whose entry it is.", autocompletion=tasks)]
+_Mode = Annotated[
+    str, typer.Option("--mode", help="Mode token, where several modes adopted something.", autocompletion=modes)
+]
 
 
 @app.command("list")
@@ -28,9 +30,10 @@ def list_entries(
     ctx: typer.Context,
     options: tuple[str, ...],
     as_json: Annotated[bool, typer.Option("--json", help="Print the entries as JSON.")] = False,
+    ns: Ns = "",
 ) -> int:
     """List every entry: mode, domain, task, what was adopted, and the lesson's cue."""
-    study = _reading(ctx, options).study
+    study = reading_of(ctx, options, ns).study
     found = entries(study)
     if as_json:
         say_json([plain(entry.adoption) for entry in found])
@@ -46,9 +49,9 @@ def list_entries(
 
 @app.command("show")
 @run_options
-def show_entry(ctx: typer.Context, options: tuple[str, ...], task: _Task, mode: _Mode = "") -> int:
+def show_entry(ctx: typer.Context, options: tuple[str, ...], task: _Task, mode: _Mode = "", ns: Ns = "") -> int:
     """Print one entry: why it was picked, what its edits did, the lesson, and the changes to base."""
-    reading = _reading(ctx, options)
+    reading = reading_of(ctx, options, ns)
     entry = entry_of(reading.study, task, mode)
     say(experience_md(entry.adoption, entry.inventory))
     changes = reading.changes(entry.adoption.tree, entry.adoption.label)
@@ -64,9 +67,10 @@ def export_entry(
     task: _Task,
     to: Annotated[Path, typer.Option("--to", metavar="DIR", help="A directory that does not exist yet.")],
     mode: _Mode = "",
+    ns: Ns = "",
 ) -> int:
     """Write an adopted harness, and its experience, into a directory."""
-    study = _reading(ctx, options).study
+    study = reading_of(ctx, options, ns).study
     export(study, entry_of(study, task, mode), to)
     say(f"written to {to}")
     return 0
@@ -74,15 +78,10 @@ def export_entry(
 
 @app.command("forget")
 @run_options
-def forget_entry(ctx: typer.Context, options: tuple[str, ...], task: _Task, mode: _Mode = "") -> int:
+def forget_entry(ctx: typer.Context, options: tuple[str, ...], task: _Task, mode: _Mode = "", ns: Ns = "") -> int:
     """Hide an entry from all later tasks. What ran with it is not reopened, and its records stay in the store."""
-    study = _reading(ctx, options).study
+    study = reading_of(ctx, options, ns).study
     entry = entry_of(study, task, mode)
     forget(study, entry)
     say(f"forgotten: {entry.adoption.mode} {task}")
     return 0
-
-
-def _reading(ctx: typer.Context, options: tuple[str, ...]) -> Reading:
-    invocation: Invocation = ctx.obj
-    return read(invocation.config(options), invocation.registry())

@@ -40,6 +40,7 @@ COMMANDS: Final[dict[str, Built]] = {
     "reselect": Built("harness2_core.cli.reselect:reselect", "Let another selector vote on the stored finals."),
     "library": Built("harness2_core.cli.library:app", "List, show, export and forget what was adopted."),
     "show": Built("harness2_core.cli.show:show", "Show what became of the tasks, or of one of them."),
+    "split": Built("harness2_core.cli.split:split", "Split the tasks into train and test, with a seed."),
     "plugins": Built("harness2_core.cli.plugins:app", "List, show, check and switch off plugins."),
 }
 """Every built-in command, in the order of `--help`."""

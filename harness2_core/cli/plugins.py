@@ -25,6 +25,7 @@ from harness2_core.plugins.registry import BUILT_IN, Registry
 
 from .exits import NOT_DONE
 from .invocation import Invocation
+from .names import plugins
 from .terminal import pairs, say, say_json, table
 
 app: Final = typer.Typer(
@@ -54,7 +55,7 @@ def list_(ctx: typer.Context, as_json: AsJson = False) -> None:
 @app.command()
 def show(
     ctx: typer.Context,
-    name: Annotated[str, typer.Argument(help="A name, kind.name or distribution:name.")],
+    name: Annotated[str, typer.Argument(help="A name, kind.name or distribution:name.", autocompletion=plugins)],
     as_json: AsJson = False,
 ) -> None:
     """Show one plugin: what it provides, its settings, and where each value comes from. Imports just that one."""
@@ -124,7 +125,8 @@ def doctor(
 
 @app.command()
 def disable(
-    name: Annotated[str, typer.Argument(help="A name, kind.name or distribution.")], as_json: AsJson = False
+    name: Annotated[str, typer.Argument(help="A name, kind.name or distribution.", autocompletion=plugins)],
+    as_json: AsJson = False,
 ) -> None:
     """Switch a plugin off for this user: it is never imported again until it is enabled."""
     installed, path = scan(), user_list()

@@ -13,7 +13,8 @@ from harness2_core.sweep.signals import asked_by_signals
 from harness2_core.sweep.stop import Stop
 
 from .exits import NOT_DONE, SOME_NOT_OK
-from .invocation import Invocation
+from .experiment import Ns, chosen
+from .names import selectors
 from .run_options import run_options
 from .terminal import one_line, say, say_json, table, warn
 
@@ -22,12 +23,15 @@ from .terminal import one_line, say, say_json, table, warn
 def reselect(
     ctx: typer.Context,
     options: tuple[str, ...],
-    voter: Annotated[str, typer.Option("--by", metavar="NAME", help="The selector that votes again.")],
+    voter: Annotated[
+        str,
+        typer.Option("--by", metavar="NAME", help="The selector that votes again.", autocompletion=selectors),
+    ],
     as_json: Annotated[bool, typer.Option("--json", help="Print the picks as JSON.")] = False,
+    ns: Ns = "",
 ) -> int:
     """Vote again on every finished task with another selector, and set its picks beside the first ones."""
-    invocation: Invocation = ctx.obj
-    registry, config = invocation.registry(), invocation.config(options)
+    config, registry = chosen(ctx, options, ns)
     with asked_by_signals(Stop()) as stop:
         result = reselect_sweep(config, voter, registry=registry, stop=stop, notice=warn)
     if as_json:

@@ -35,6 +35,7 @@ FLAGS: Final = (
     Flag("tag", ("run.tag",), "Distinguishes experiments that are alike.", metavar="TAG"),
     Flag("new-tag", ("run.tag",), "Start a new experiment beside one that this would no longer be.", metavar="TAG"),
     Flag("split", ("run.split",), "Tasks: all, train, test or a split of the benchmark's own.", metavar="NAME"),
+    Flag("split-file", ("run.split_file",), "Splits that `harness2 split` wrote.", metavar="FILE"),
     Flag("only-domains", ("run.only_domains",), "Only these domains, as a comma list.", metavar="A,B"),
     Flag("only-tasks", ("run.only_tasks",), "Only these tasks, as a comma list.", metavar="A,B"),
     Flag("max-tasks", ("run.max_tasks",), "Tasks per domain at most.", metavar="N"),

@@ -8,9 +8,10 @@ import typer
 
 from harness2_core.model.records import ModeRecord, RollRecord, Summary
 from harness2_core.model.serial import plain
-from harness2_core.sweep.read import Reading, read
+from harness2_core.sweep.read import Reading
 
-from .invocation import Invocation
+from .experiment import Ns, reading_of
+from .names import labels, modes, tasks
 from .run_options import run_options
 from .terminal import one_line, say, say_json, table
 
@@ -19,17 +20,27 @@ from .terminal import one_line, say, say_json, table
 def show(
     ctx: typer.Context,
     options: tuple[str, ...],
-    task: Annotated[str | None, typer.Argument(help="A task; without it, all of them.")] = None,
-    mode: Annotated[str, typer.Option("--mode", help="Mode token, where a label exists in several.")] = "",
-    trajectory: Annotated[str, typer.Option(metavar="LABEL", help="Print a rollout's transcript.")] = "",
-    deliverables: Annotated[str, typer.Option(metavar="LABEL", help="Print what a rollout delivered.")] = "",
-    evidence: Annotated[str, typer.Option(metavar="LABEL", help="List what a stage's session was given.")] = "",
-    changes: Annotated[str, typer.Option("--diff", metavar="LABEL", help="Print a stage's changes to base.")] = "",
+    task: Annotated[str | None, typer.Argument(help="A task; without it, all of them.", autocompletion=tasks)] = None,
+    mode: Annotated[
+        str, typer.Option("--mode", help="Mode token, where a label exists in several.", autocompletion=modes)
+    ] = "",
+    trajectory: Annotated[
+        str, typer.Option(metavar="LABEL", help="Print a rollout's transcript.", autocompletion=labels)
+    ] = "",
+    deliverables: Annotated[
+        str, typer.Option(metavar="LABEL", help="Print what a rollout delivered.", autocompletion=labels)
+    ] = "",
+    evidence: Annotated[
+        str, typer.Option(metavar="LABEL", help="List what a stage's session was given.", autocompletion=labels)
+    ] = "",
+    changes: Annotated[
+        str, typer.Option("--diff", metavar="LABEL", help="Print a stage's changes to base.", autocompletion=labels)
+    ] = "",
     as_json: Annotated[bool, typer.Option("--json", help="Print the summaries as JSON.")] = False,
+    ns: Ns = "",
 ) -> int:
     """Show an experiment's tasks, or one of them in full."""
-    invocation: Invocation = ctx.obj
-    reading = read(invocation.config(options), invocation.registry())
+    reading = reading_of(ctx, options, ns)
     if task is None:
         _tell_all(reading, as_json)
         return 0
@@ -50,9 +61,14 @@ def show(
     return 0
 
 
+def status_words(summary: Summary) -> str:
+    """The status; a task that nobody has begun has none."""
+    return summary.status if summary.bases or summary.modes else "not run"
+
+
 def summary_lines(summary: Summary) -> list[str]:
     """One task in full."""
-    lines = [f"task {one_line(summary.task)}  domain {one_line(summary.domain)}  {summary.status}"]
+    lines = [f"task {one_line(summary.task)}  domain {one_line(summary.domain)}  {status_words(summary)}"]
     lines += [f"  {roll.label:<10} {_roll_words(roll)}" for roll in summary.bases]
     for token, record in summary.modes.items():
         lines += ["", f"mode {token}: {'ok' if record.ok else one_line(record.error) or 'not ok'}"]
@@ -76,7 +92,7 @@ def _tell_all(reading: Reading, as_json: bool) -> None:
         say_json([plain(summary) for summary in summaries])
         return
     say(f"experiment {reading.namespace}")
-    say(table(("task", "status", "picks"), [(item.task, item.status, _picks(item)) for item in summaries]))
+    say(table(("task", "status", "picks"), [(item.task, status_words(item), _picks(item)) for item in summaries]))
 
 
 def _evidence_lines(reading: Reading, summary: Summary, mode: str, label: str) -> list[str]:

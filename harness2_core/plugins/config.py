@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Final, TypeVar
 
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 
 from harness2_core.model.errors import ConfigError
 from harness2_core.model.kinds import KINDS, plural
@@ -69,6 +69,12 @@ class Config:
         for keys, given in layers:
             _check_table(keys, given)
         return cls(file, here if file is None else file.parent, layers)
+
+    def over(self, where: str, values: Mapping[Keys, str]) -> Config:
+        """This configuration under one more layer: `values` as texts, which say that they come from `where`."""
+        origin = Origin(where, self.base, is_text=True)
+        more = tuple((keys, Given(value, origin)) for keys, value in values.items())
+        return evolve(self, layers=(*self._layers, *more))
 
     def value(self, table: str, key: str) -> Given | None:
         """The value of one key as given, with its origin; `None` when no layer has it."""

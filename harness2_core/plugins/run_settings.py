@@ -63,6 +63,9 @@ class RunSettings:
     )
     tag: str = _setting("Distinguishes an experiment from one that is alike otherwise.", default="")
     split: str = _setting("Tasks to run: all, train, test or a split of the benchmark's own.", default="all")
+    split_file: Path | None = _setting(
+        "File that `harness2 split` made: then the splits are its train, test, and all for both.", default=None
+    )
     only_domains: tuple[str, ...] = _setting("Domains to run; empty: all.", default=(), converter=strings)
     only_tasks: tuple[str, ...] = _setting("Tasks to run; empty: all.", default=(), converter=strings)
     max_tasks: int | None = _setting("Tasks per domain at most.", default=None, validator=optional(at_least(1)))

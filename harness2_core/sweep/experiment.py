@@ -48,14 +48,19 @@ def begin(
     wanted: Mapping[str, set[str]],
     digests: Callable[[Collection[str]], Mapping[str, Digest]],
     write: bool = True,
+    reading: bool = False,
 ) -> tuple[Experiment, tuple[str, ...]]:
     """The experiment as it stands after this run joined it, and notes for the user. Writes `config.json` (`write`).
 
     `wanted` maps each domain to the tasks this run brings; `now.tasks` holds their digests. `digests` gives those of
-    other tasks, as far as they still exist.
+    other tasks, as far as they still exist. Who is `reading` gets what was recorded, whatever has changed since: the
+    changes are notes.
     """
     with locked(store, f"config {home}"):
         before = read_experiment(path)
+        if before is not None and reading:
+            now = evolve(now, tasks={**digests(set(before.tasks) - set(now.tasks)), **now.tasks})
+            return before, tuple(f"since {home} ran, {change}" for change in differences(before, now))
         if before is None:
             begun = evolve(now, stream=grown({}, wanted, now.seed))
             if write:

@@ -26,7 +26,7 @@ __all__ = ["Config", "Reading", "Registry", "Row", "Study", "read"]
 def read(config: Config, registry: Registry | None = None) -> Reading:
     """Opens the experiment that `config` describes, begun or not."""
     registry = registry or Registry.installed()
-    return Reading(study_of(config, registry, dry=True), config, registry)
+    return Reading(study_of(config, registry, reading=True), config, registry)
 
 
 @frozen

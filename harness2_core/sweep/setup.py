@@ -37,12 +37,17 @@ from .experiment import begin, config_path
 from .guard import grader_digests
 from .naming import Names, names_of
 from .slots import Limits
+from .splits import tasks_of
 from .study import ModePart, Study
 from .words import words_of_tasks
 
 
-def study_of(config: Config, registry: Registry, *, dry: bool = False) -> Study:
-    """The study that the configuration describes. `dry`: nothing of the experiment is written down."""
+def study_of(config: Config, registry: Registry, *, dry: bool = False, reading: bool = False) -> Study:
+    """The study that the configuration describes. `dry`: nothing of the experiment is written down.
+
+    `reading`, for those who look at what was done: dry, and what was recorded counts, whatever has changed since. A
+    model named on the command line of `run` need not be named again to see what it did.
+    """
     run = run_settings(config)
     check_tables(registry, config)
     names, notes = names_of(config, registry)
@@ -58,7 +63,8 @@ def study_of(config: Config, registry: Registry, *, dry: bool = False) -> Study:
     home = Namespace(spec.name, names.token, HOME, run.k, run.seed, run.tag)
     roles = roles_of(config, registry, names, store)
     path = config_path(run.runs, home)
-    cards = {task: material(store, adapter, task, spec.name) for task in sorted(set(adapter.tasks(run.split)))}
+    tasks_wanted = tasks_of(adapter, run.split, run.split_file)
+    cards = {task: material(store, adapter, task, spec.name) for task in sorted(set(tasks_wanted))}
 
     def digests(tasks: Collection[str]) -> dict[str, Digest]:
         """Of tasks that other runs of the experiment brought."""
@@ -89,12 +95,20 @@ def study_of(config: Config, registry: Registry, *, dry: bool = False) -> Study:
         recorded=recorded_of(registry, names),
     )
     wanted: dict[str, set[str]] = {}
-    for task in adapter.tasks(run.split):
+    for task in tasks_wanted:
         wanted.setdefault(cards[task].domain, set()).add(task)
     if not wanted:
         raise ConfigError(f"{spec.name} has no tasks in split {run.split!r}", "check the adapter's settings")
     joined, more = begin(
-        store, path, home, experiment, strict=run.strict, wanted=wanted, digests=digests, write=not dry
+        store,
+        path,
+        home,
+        experiment,
+        strict=run.strict,
+        wanted=wanted,
+        digests=digests,
+        write=not (dry or reading),
+        reading=reading,
     )
     order = ordered_domains(
         {domain: len(tasks) for domain, tasks in joined.stream.items()},
@@ -107,8 +121,8 @@ def study_of(config: Config, registry: Registry, *, dry: bool = False) -> Study:
         adapter=adapter,
         spec=spec,
         surface=surface,
-        base=base,
-        base_digest=experiment.base_tree,
+        base=archive.tree(joined.base_tree) if reading else base,
+        base_digest=joined.base_tree,
         store=store,
         archive=archive,
         roles=roles,
@@ -135,7 +149,7 @@ def study_of(config: Config, registry: Registry, *, dry: bool = False) -> Study:
         limits=Limits(run.slots, {"rollout": run.rollouts, "session": run.sessions}),
         lookahead=run.lookahead,
         work=assignment_of(config, registry, names, roles, store),
-        notes=(*notes, *more),
+        notes=more if reading else (*notes, *more),
     )
 
 
