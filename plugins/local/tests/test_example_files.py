@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import gzip
+import importlib.util
 import tomllib
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -56,3 +59,20 @@ def test_every_remedy_fits_the_base_program_or_another_remedy(domain: str) -> No
     assert remedies
     for remedy in remedies:
         assert remedy.from_library is not None or remedy.mended(base, None) is not None, remedy.name
+
+
+@pytest.mark.parametrize("maker", ["make_ledgers", "make_sensors", "make_weblogs"])
+def test_the_committed_files_are_what_their_maker_writes(maker: str) -> None:
+    spec = importlib.util.spec_from_file_location(maker, EXAMPLES / f"{maker}.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    made: Mapping[str, bytes] = module.files()
+    for path, data in made.items():
+        there, wanted = (EXAMPLES / path).read_bytes(), data
+        if path.endswith(".gz"):  # what two zlibs make is alike, but not to the byte
+            there, wanted = gzip.decompress(there), gzip.decompress(wanted)
+        assert there == wanted, f"run {maker}.py: {path} differs"
+    folders = {path.parent for path in map(Path, made)}
+    assert {EXAMPLES / path for path in made} == {file for folder in folders for file in (EXAMPLES / folder).iterdir()}

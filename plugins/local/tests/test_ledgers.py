@@ -5,7 +5,6 @@ A `Lab` plays core's part with nothing but the API: it rolls programs, lays out 
 
 from __future__ import annotations
 
-import importlib.util
 import shutil
 from collections.abc import Mapping
 from decimal import Decimal
@@ -185,18 +184,6 @@ def _library(shelf: Shelf) -> dict[str, str]:
 @pytest.fixture
 def lab(tmp_path: Path) -> Lab:
     return Lab(tmp_path)
-
-
-def test_the_committed_files_are_what_their_maker_writes() -> None:
-    spec = importlib.util.spec_from_file_location("make_ledgers", EXAMPLES / "make_ledgers.py")
-    assert spec is not None
-    assert spec.loader is not None
-    maker = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(maker)
-    made: Mapping[str, bytes] = maker.files()
-    assert len(made) == 3 * len(TASKS)
-    for path, data in made.items():
-        assert (EXAMPLES / path).read_bytes() == data, f"run make_ledgers.py: {path} differs"
 
 
 def test_the_bench_finds_nothing_wrong_with_the_examples(lab: Lab) -> None:
