@@ -128,7 +128,7 @@ def judge_sweep(
 ) -> Judged:
     """Grades what has no complete grade yet of an experiment: `finals` (the picks), `bases` too, or `all` rollouts."""
     registry = registry or Registry.installed()
-    study = study_of(config, registry, dry=True)
+    study = study_of(config, registry, reading=True)
     bench = bench_of(config, registry, study)
     engine = _engine(study, config, registry)
     try:
