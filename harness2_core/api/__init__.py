@@ -63,7 +63,7 @@ from .context import Context
 from .engine import executor_engine
 from .hookspecs import hookimpl
 from .judges import Grading, Item, Judge
-from .runtime import Call, Engine, ModelAccess, Sandbox, Store, TellsFailure, Work
+from .runtime import Call, ChecksChannels, Engine, ModelAccess, Sandbox, Store, TellsFailure, Work
 from .sessions import Proposer, Said
 from .strategies import Mode, Reflector, Selector, ShipsTemplates
 from .substrates import KnowsPrice, RemoteAgent, Substrate, TellsLoss, TellsVersion
@@ -83,6 +83,7 @@ __all__ = [
     "Call",
     "Channel",
     "Check",
+    "ChecksChannels",
     "ChecksTree",
     "Choice",
     "Collected",

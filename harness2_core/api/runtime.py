@@ -97,3 +97,11 @@ class ModelAccess(Protocol):
 
     def usage(self, key: Digest) -> Usage | None:
         """What was seen to be used by the request `key`; `None` when nothing stands in between that could see it."""
+
+
+@runtime_checkable
+class ChecksChannels(Protocol):
+    """Model access that can tell, before anything is paid, why a channel could not be opened."""
+
+    def channel_problems(self, channel: Channel, role: str) -> Sequence[str]:
+        """What would fail when a request of `role` came, each with its remedy; calls no model."""

@@ -36,6 +36,7 @@ class Built(NamedTuple):
 COMMANDS: Final[dict[str, Built]] = {
     "run": Built("harness2_core.cli.run:run", "Improve the harness on every task, or go on where it stopped."),
     "plan": Built("harness2_core.cli.plan:plan", "Show what `run` would do, and pay nothing."),
+    "check": Built("harness2_core.cli.check:check", "Check that everything a run needs is there."),
     "judge": Built("harness2_core.cli.judge:judge", "Grade what was delivered."),
     "reselect": Built("harness2_core.cli.reselect:reselect", "Let another selector vote on the stored finals."),
     "library": Built("harness2_core.cli.library:app", "List, show, export and forget what was adopted."),

@@ -1,54 +1,217 @@
-"""What would fail later, found before anything is paid: `check`, which `run` always does first."""
+"""What would fail later, found before anything is paid: `check`, which `run` always does first.
+
+Everything that is wrong is told at once: a person who mends one thing should not learn of the next a minute later.
+Nothing is paid and no model is called.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from typing import TypeVar
+
+from attrs import define, field, frozen
+
+from harness2_core import __version__
 from harness2_core.api.adapters import Preflights
-from harness2_core.model.errors import ConfigError
+from harness2_core.api.runtime import ChecksChannels, Engine, Sandbox, Store
+from harness2_core.api.substrates import TellsVersion
+from harness2_core.model.errors import ConfigError, Harness2Error, StoreError
 from harness2_core.plugins import facade
 from harness2_core.plugins.config import Config
-from harness2_core.plugins.provider_settings import settings_of
+from harness2_core.plugins.loading import blaming
+from harness2_core.plugins.provider_settings import check_tables, settings_of
 from harness2_core.plugins.registry import Registry
-from harness2_core.plugins.run_settings import run_settings
+from harness2_core.plugins.run_settings import (
+    RoleSettings,
+    RunSettings,
+    library_settings,
+    role_settings,
+    run_settings,
+)
+from harness2_core.work.process import limits_in_force
 
 from .judges import judge_of
-from .naming import names_of
+from .setup import study_of
+
+T = TypeVar("T")
+
+
+@frozen
+class Readiness:
+    """`problems` keep a run from starting, each with its remedy. `facts` and `notes` are good to know before it."""
+
+    problems: tuple[str, ...] = ()
+    facts: Mapping[str, str] = field(factory=dict)
+    notes: tuple[str, ...] = ()
+
+    @property
+    def ready(self) -> bool:
+        return not self.problems
 
 
 def check_study(config: Config, registry: Registry) -> None:
     """Asks every provider that takes part; raises one `ConfigError` with all their answers."""
-    found = findings(config, registry)
+    found = readiness(config, registry, study=False).problems
     if found:
         raise ConfigError(
             "not ready:\n" + "\n".join(f"  - {problem}" for problem in found), "mend these, then run again"
         )
 
 
-def findings(config: Config, registry: Registry) -> tuple[str, ...]:
-    """What keeps a run from starting, each with its remedy."""
-    names, _ = names_of(config, registry)
+def readiness(config: Config, registry: Registry, *, study: bool = True) -> Readiness:
+    """Every answer of every part. With `study`, the experiment is set up too, dry: its tasks, texts and identity."""
+    check = _Check(config, registry)
+    check.tried(lambda: check_tables(registry, config))
+    check.tried(lambda: library_settings(config))
+    roles = check.tried(lambda: role_settings(config))
+    run = check.tried(lambda: run_settings(config))
+    if run is not None and roles is not None:
+        check.parts(run, roles)
+        if study and not check.problems:
+            check.experiment()
+    return Readiness(tuple(dict.fromkeys(check.problems)), check.facts, tuple(check.notes))
 
-    def given(kind: str, name: str) -> object | None:
-        return settings_of(registry, config, kind, name)
 
-    parts: list[tuple[str, object]] = [
-        (f"adapter {names.adapter}", facade.adapter(registry, names.adapter, given("adapter", names.adapter))),
-        (
-            f"substrate {names.substrate}",
-            facade.substrate(registry, names.substrate, given("substrate", names.substrate)),
-        ),
-    ]
-    for name in sorted({names.roles[role].provider for role in ("improver", "selector", "reflector")}):
-        parts.append((f"proposer {name}", facade.proposer(registry, name, given("proposer", name))))
-    judge = judge_of(config, registry)
-    if judge:
-        parts.append((f"judge {judge}", facade.judge(registry, judge, given("judge", judge))))
-    if names.sandbox:
-        parts.append(
-            (f"sandbox {names.sandbox}", facade.sandbox(registry, names.sandbox, given("sandbox", names.sandbox)))
+@define
+class _Check:
+    """What has been found so far."""
+
+    config: Config
+    registry: Registry
+    problems: list[str] = field(factory=list)
+    facts: dict[str, str] = field(factory=dict)
+    notes: list[str] = field(factory=list)
+
+    def tried(self, make: Callable[[], T], label: str = "") -> T | None:
+        """What `make` returns; `None` when it failed, which is kept."""
+        try:
+            return make()
+        except Harness2Error as error:
+            told = f"{error.what}; {error.remedy}" if error.remedy else error.what
+            self.problems.append(f"{label}: {told}" if label else told)
+            return None
+
+    def parts(self, run: RunSettings, roles: Mapping[str, RoleSettings]) -> None:
+        """Makes every part that takes part, asks each for its own findings, and notes which version it is."""
+        self.facts["core"] = f"harness2-core {__version__}"
+        adapter = self.made("adapter", run.bench)
+        agent = self.made("substrate", run.substrate)
+        if isinstance(agent, TellsVersion):
+            version = self.tried(agent.version, "the agent's version")
+            self.facts["agent"] = version or "does not tell its version"
+        for name in dict.fromkeys(roles[role].provider for role in ("improver", "selector", "reflector")):
+            if name or not roles["improver"].provider:
+                self.made("proposer", name)
+        for name in run.modes or ("",):
+            self.made("mode", name)
+        self.made("selector", run.selector)
+        self.made("reflector", run.reflector)
+        engine = self.made("engine", run.engine)
+        if isinstance(engine, Engine):
+            engine.close()
+        self.judge()
+        self.store(run)
+        self.sandbox(run)
+        access = self.made("access", run.access)
+        if isinstance(access, ChecksChannels):
+            for role, bound in roles.items():
+                self.problems += self.tried(partial(access.channel_problems, bound.channel, role)) or ()
+        self.facts["limits"] = _limits(run)
+        self.facts["network"] = run.network if adapter is not None else ""
+        for extra in self.tried(lambda: facade.extras(self.registry, run.extra)) or ():
+            self.problems += [f"{extra.name}: {told}" for told in self.tried(extra.preflight) or ()]
+
+    def made(self, kind: str, configured: str) -> object | None:
+        """The part that plays `kind`, after asking it what would fail."""
+        name = self.tried(lambda: self.registry.default(kind, configured))
+        if name is None:
+            return None
+        label = f"{kind} {self.registry.find(kind, name).name}"
+        self.facts[label] = self.registry.version_of(kind, name)
+        settings = self.settings(kind, name)
+        part = None if settings is _FAILED else self.tried(lambda: _MAKERS[kind](self.registry, name, settings), label)
+        if isinstance(part, Preflights):
+            self.problems += [f"{label}: {told}" for told in self.preflight(kind, name, part)]
+        return part
+
+    def settings(self, kind: str, name: str) -> object | None:
+        """As configured; `_FAILED` when they are wrong, which is kept."""
+        count = len(self.problems)
+        found = self.tried(lambda: settings_of(self.registry, self.config, kind, name))
+        return _FAILED if len(self.problems) > count else found
+
+    def preflight(self, kind: str, name: str, part: Preflights) -> Iterator[str]:
+        def asked() -> tuple[str, ...]:
+            with blaming(self.registry.find(kind, name), "its preflight"):
+                return tuple(part.preflight())
+
+        yield from self.tried(asked) or ()
+
+    def judge(self) -> None:
+        name = self.tried(lambda: judge_of(self.config, self.registry))
+        if name:
+            self.made("judge", name)
+        elif name is not None:
+            self.facts["judge"] = "none is installed: what is delivered can be shown, not graded"
+
+    def store(self, run: RunSettings) -> None:
+        name = self.tried(lambda: self.registry.default("store", run.store))
+        settings = None if name is None else self.settings("store", name)
+        if name is None or settings is _FAILED:
+            return
+        store = self.tried(lambda: facade.store(self.registry, name, settings, run.runs), f"store {name}")
+        if store is not None and self.tried(lambda: _written(store, run), f"store {name}"):
+            self.facts["store"] = f"{name}, writable, for {run.runs}"
+
+    def sandbox(self, run: RunSettings) -> None:
+        chosen: tuple[str, Sandbox | None, str] | None = self.tried(
+            lambda: facade.choose_sandbox(
+                self.registry, run.sandbox, lambda name: settings_of(self.registry, self.config, "sandbox", name)
+            )
         )
-    problems = [
-        f"{label}: {problem}" for label, part in parts if isinstance(part, Preflights) for problem in part.preflight()
-    ]
-    for extra in facade.extras(registry, run_settings(config).extra):
-        problems += [f"{extra.name}: {problem}" for problem in extra.preflight()]
-    return tuple(problems)
+        if chosen is None:
+            return
+        name, _, reason = chosen
+        made: object = chosen[1]
+        self.facts["sandbox"] = name or f"none: agents run with your own rights ({reason})"
+        if isinstance(made, Preflights):
+            self.problems += [f"sandbox {name}: {told}" for told in self.preflight("sandbox", name, made)]
+
+    def experiment(self) -> None:
+        study = self.tried(lambda: study_of(self.config, self.registry, dry=True))
+        if study is not None:
+            self.facts["experiment"] = str(study.home)
+            self.facts["tasks"] = str(sum(map(len, study.chosen.values())))
+            self.notes += study.notes
+
+
+_FAILED = object()
+"""Stands for settings that are wrong: `None` stands for a part that has none."""
+
+_MAKERS: dict[str, Callable[[Registry, str, object | None], object]] = {
+    "adapter": facade.adapter,
+    "substrate": facade.substrate,
+    "proposer": facade.proposer,
+    "mode": facade.mode,
+    "selector": facade.selector,
+    "reflector": facade.reflector,
+    "engine": facade.engine,
+    "judge": facade.judge,
+    "access": facade.access,
+}
+
+
+def _limits(run: RunSettings) -> str:
+    wanted = [f"{run.memory_mb} MiB"] if run.memory_mb else []
+    wanted += [f"{run.processes} processes"] if run.processes else []
+    return f"{' and '.join(wanted) or 'none asked for'}, held by {limits_in_force()}"
+
+
+def _written(store: Store, run: RunSettings) -> bool:
+    """Writes the empty blob, which every store may have, and takes a claim."""
+    digest = store.put_blob(b"")
+    with store.claim("check"):
+        if not store.has_blob(digest):
+            raise StoreError(f"what is written for {run.runs} is not there afterwards", "choose another store")
+    return True

@@ -27,17 +27,27 @@ class PlainAccess:
     @contextmanager
     def open(self, channel: Channel, key: Digest, role: str) -> Iterator[Endpoint]:  # noqa: ARG002
         """`ConfigError` when the channel names a key variable that is not set."""
+        missing = self._missing(channel, role)
+        if missing is not None:
+            raise missing
         variable = channel.options.get("key_variable", "")
-        secret = self._environment.get(variable, "") if variable else ""
-        if variable and not secret:
-            raise ConfigError(
-                f"the {role} channel takes its key from {variable}, which is not set",
-                f"export {variable}, or change `key_variable` of the channel",
-            )
-        yield Endpoint(channel.options.get("url", ""), secret)
+        yield Endpoint(channel.options.get("url", ""), self._environment.get(variable, "") if variable else "")
+
+    def channel_problems(self, channel: Channel, role: str) -> Sequence[str]:
+        missing = self._missing(channel, role)
+        return () if missing is None else (f"{missing.what}; {missing.remedy}",)
 
     def usage(self, key: Digest) -> Usage | None:  # noqa: ARG002
         return None
+
+    def _missing(self, channel: Channel, role: str) -> ConfigError | None:
+        variable = channel.options.get("key_variable", "")
+        if not variable or self._environment.get(variable):
+            return None
+        return ConfigError(
+            f"the {role} channel takes its key from {variable}, which is not set",
+            f"export {variable}, or change `key_variable` under [roles.{role}.options]",
+        )
 
 
 def plain() -> ModelAccess:
