@@ -30,6 +30,7 @@ from .context import WorkerContext
 from .losses import Cancelled
 from .material import INPUTS
 from .materialise import materialise
+from .overlap import audit
 from .rewriting import Rewriter
 from .trees import read_card, read_manifest
 
@@ -76,6 +77,7 @@ def run_grade(request: GradeRequest, ctx: WorkerContext) -> Grade:
         verdicts=tuple(verdicts),
         score=score,
         error=error or why,
+        flags=audit(store, request.task_digest, rollout, request.grader),
         usage=ctx.usage(),
         versions=ctx.versions(),
         host=host(),

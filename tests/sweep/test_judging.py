@@ -118,3 +118,17 @@ def test_a_grade_survives_that_its_task_is_opened_again(judged: Any) -> None:
     grade(judged)
     judged.run(again=Again(retry=("sums/first",)))
     assert all(row.score == "1" for row in grade(judged).rows)
+
+
+def test_words_of_the_graders_files_in_a_harness_are_flagged_and_change_no_score(bench: Any) -> None:
+    leak = "the sum is right when every line is read and notes are left out and blanks do not matter at all"
+    program = (bench.folder / "base/scripts/solve.py").read_text(encoding="utf-8")
+    bench.plugin("judge", "made", JUDGE)
+    bench.set(judge="made")
+    bench.write("sums/first/checks/notes.md", leak)
+    bench.write("base/scripts/solve.py", f"# {leak}\n{program}")
+    bench.run()
+    (row,) = grade(bench).rows
+    assert row.grade.flags[0].startswith("the harness's scripts/solve.py holds words of the grader's files: 'the sum")
+    assert row.score == "1"
+    assert not any(leak in reply.text for reply in bench.replies())
