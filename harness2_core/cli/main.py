@@ -38,6 +38,7 @@ COMMANDS: Final[dict[str, Built]] = {
     "plan": Built("harness2_core.cli.plan:plan", "Show what `run` would do, and pay nothing."),
     "check": Built("harness2_core.cli.check:check", "Check that everything a run needs is there."),
     "judge": Built("harness2_core.cli.judge:judge", "Grade what was delivered."),
+    "report": Built("harness2_core.cli.report:report", "Base beside adopted, and what was paid."),
     "reselect": Built("harness2_core.cli.reselect:reselect", "Let another selector vote on the stored finals."),
     "library": Built("harness2_core.cli.library:app", "List, show, export and forget what was adopted."),
     "show": Built("harness2_core.cli.show:show", "Show what became of the tasks, or of one of them."),

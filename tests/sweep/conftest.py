@@ -93,9 +93,10 @@ new = "int(line.replace(' ', ''))"
 
 CHECK: Final = """\
 import json
+import os
 from pathlib import Path
 
-found = Path("deliverables/sum.txt")
+found = Path(os.environ["HARNESS2_DELIVERABLES"], "sum.txt")
 passed = found.exists() and found.read_text().strip() == {total!r}
 print(json.dumps({{"items": [{{"name": "sum", "weight": "1", "passed": passed}}]}}))
 """
