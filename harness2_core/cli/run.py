@@ -7,8 +7,6 @@ from typing import Annotated
 import typer
 
 from harness2_core.model.channel import Usage
-from harness2_core.plugins.config import Config
-from harness2_core.plugins.registry import Registry
 from harness2_core.sweep.checking import check_study
 from harness2_core.sweep.result import SweepResult
 from harness2_core.sweep.run import Again, run_sweep
@@ -16,7 +14,7 @@ from harness2_core.sweep.signals import asked_by_signals
 from harness2_core.sweep.stop import Stop
 
 from .invocation import Invocation
-from .progress import tell_progress
+from .live.watching import watching
 from .run_options import run_options
 from .terminal import say, say_json, warn
 
@@ -30,13 +28,24 @@ def run(
         typer.Option("--retry", metavar="partial|dead|TASK", help="Open finished tasks again. Repeatable."),
     ] = None,
     no_cache: Annotated[bool, typer.Option("--no-cache", help="Serve nothing that open tasks have already.")] = False,
+    no_live: Annotated[
+        bool, typer.Option("--plain", "--no-live", help="Lines instead of the live view, on a terminal too.")
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> int:
     """Improve the harness on every task of the stream, or go on where an earlier run stopped."""
     invocation: Invocation = ctx.obj
     registry, config = invocation.registry(), invocation.config(options)
-    with asked_by_signals(Stop()) as stop:
-        result = sweep(config, registry, Again(tuple(retry or ()), no_cache), stop)
+    with watching(no_live) as view, asked_by_signals(Stop(), view.tell) as stop:
+        check_study(config, registry)
+        result = run_sweep(
+            config,
+            registry=registry,
+            again=Again(tuple(retry or ()), no_cache),
+            listeners=(view.listener,),
+            stop=stop,
+            notice=warn,
+        )
     if as_json:
         from harness2_core.model.serial import plain
 
@@ -44,12 +53,6 @@ def run(
     else:
         tell_result(result)
     return result.exit_code
-
-
-def sweep(config: Config, registry: Registry, again: Again, stop: Stop) -> SweepResult:
-    """A sweep as commands run it: checked first, with progress on standard error."""
-    check_study(config, registry)
-    return run_sweep(config, registry=registry, again=again, listeners=(tell_progress,), stop=stop, notice=warn)
 
 
 def tell_result(result: SweepResult) -> None:

@@ -6,7 +6,7 @@
 | `step-started`, `step-ended` | none |
 | `step-held` | `why` |
 | `attempt-queued`, `attempt-elsewhere` (another process has it) | `kind` |
-| `attempt-started` | `kind`, `role`, `model` |
+| `attempt-started` | `kind`, `role`, `model` and, of a draw, its label as `draw` |
 | `attempt-lost` | `cause`, `role` and, if known, `usd` |
 | `attempt-waits` (after a loss) | `seconds` |
 | `attempt-ended` | of work that was begun here: `role`, `source` and, if known, `usd` |
@@ -20,7 +20,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 
 from harness2_core.model.canonical import Digest, Json, canonical, encodable
-from harness2_core.model.requests import Request, kind_of
+from harness2_core.model.requests import GradeRequest, Request, kind_of
 
 from .archive import Archive
 from .course import Course
@@ -42,7 +42,7 @@ def teller(events: Events, archive: Archive, started: Mapping[Digest, Request]) 
             case "attempt-queued" | "attempt-elsewhere":
                 return {"kind": fact}
             case "attempt-started" if request is not None:
-                return {"kind": kind_of(request), "role": role_of(request), "model": request.channel.model}
+                return _who(request)
             case "attempt-waits":
                 return {"seconds": fact}
             case "attempt-lost" if request is not None:
@@ -76,6 +76,11 @@ def setting_out(study: Study, course: Course) -> dict[str, str]:
         "stream": canonical(stream).decode(),
         "partly": canonical(partly).decode(),
     }
+
+
+def _who(request: Request) -> dict[str, str]:
+    facts = {"kind": kind_of(request), "role": role_of(request), "model": request.channel.model}
+    return facts if isinstance(request, GradeRequest) else facts | {"draw": request.draw.rpartition("/")[2]}
 
 
 def _cost(archive: Archive, digest: Digest, request: Request) -> dict[str, str]:
