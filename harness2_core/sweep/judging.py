@@ -83,8 +83,9 @@ def rows_of(study: Study, bench: Bench, which: str) -> tuple[Row, ...]:
     found = []
     for tasks in study.chosen.values():
         for task in tasks:
-            for row in _rows(study, summary_of(study, task), which):
-                found.append(_graded(study, bench, row))
+            rows = tuple(_rows(study, summary_of(study, task), which))
+            grader = _grader(study, task) if rows else ""  # files are read: once for all rows of a task
+            found += [_graded(study, bench, row, grader) for row in rows]
     return tuple(found)
 
 
@@ -133,26 +134,30 @@ def _key(row: Row) -> Key:
     return Key("grade", row.task, row.mode, row.label)
 
 
-def _request(study: Study, bench: Bench, row: Row) -> GradeRequest:
+def _grader(study: Study, task: str) -> Digest:
+    return grader_manifest(study.store, study.adapter, task).digest
+
+
+def _request(study: Study, bench: Bench, row: Row, grader: Digest) -> GradeRequest:
     return GradeRequest(
         bench=study.home.bench,
         task=row.task,
         task_digest=study.experiment.tasks[row.task],
         rollout=row.rollout,
-        grader=grader_manifest(study.store, study.adapter, row.task).digest,
+        grader=grader,
         judge=bench.judge,
         channel=bench.channel,
         settings=bench.settings,
     )
 
 
-def _graded(study: Study, bench: Bench, row: Row) -> Row:
-    grade = study.archive.grade(request_digest(_request(study, bench, row)))
+def _graded(study: Study, bench: Bench, row: Row, grader: Digest) -> Row:
+    grade = study.archive.grade(request_digest(_request(study, bench, row, grader)))
     return Row(row.task, row.domain, row.mode, row.label, row.rollout, row.picked, row.delivered, grade)
 
 
 def _grade(study: Study, bench: Bench, row: Row) -> Body[Grade | Held | None]:
-    request = _request(study, bench, row)
+    request = _request(study, bench, row, _grader(study, row.task))
     digest = request_digest(request)
     incomplete = study.archive.grade(digest)
     if incomplete is not None and incomplete.score is None:
