@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import errno
 import traceback
+from collections.abc import Callable
+from contextlib import suppress
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from harness2_core.api.runtime import Store
+from harness2_core.model.canonical import Digest
 from harness2_core.model.channel import Usage
 from harness2_core.model.errors import Harness2Error, Lost, StoreError
 
@@ -36,14 +39,29 @@ class Unanswered(Exception):
 
 @frozen
 class Loss:
+    """`note` is for people, and the same everywhere; `trace`, a traceback's blob, belongs to the attempt alone."""
+
     cause: str
     note: str
     wait_seconds: int = 0
     usage: Usage | None = None
+    trace: Digest = ""
 
 
-def loss_of(error: Exception, who: str, store: Store) -> Loss:
-    """The loss that `error` is. `who` names the plugin or core part at work; a traceback is kept as a blob."""
+def loss_of(error: Exception, who: str, store: Store, rewrite: Callable[[str], str] = str) -> Loss:
+    """The loss that `error` is. `who` names the plugin or core part at work; a traceback is kept as a blob.
+
+    `rewrite` takes real paths and lent keys out of what was said: a dead record is the same wherever it died.
+    """
+    loss = _loss_of(error, who)
+    if _is_fault(error):
+        text = "".join(traceback.format_exception(error))
+        with suppress(StoreError, OSError):  # the loss itself matters more than its trace
+            loss = evolve(loss, trace=store.put_blob(rewrite(text).encode("utf-8", "replace")))
+    return evolve(loss, note=rewrite(loss.note))
+
+
+def _loss_of(error: Exception, who: str) -> Loss:
     match error:
         case Cancelled():
             return Loss(CANCELLED, str(error), usage=error.usage)
@@ -58,16 +76,15 @@ def loss_of(error: Exception, who: str, store: Store) -> Loss:
         case Harness2Error():
             return Loss("worker", f"{who}: {_said(error)}")
         case _:
-            return Loss("worker", f"{who} raised {type(error).__name__}: {error}{_traceback(error, store)}")
+            return Loss("worker", f"{who} raised {type(error).__name__}: {error}")
+
+
+def _is_fault(error: Exception) -> bool:
+    """Nobody foresaw it: where it came from is worth keeping."""
+    return not isinstance(error, Harness2Error | Cancelled | Unanswered) and not (
+        isinstance(error, OSError) and error.errno in _FULL
+    )
 
 
 def _said(error: Harness2Error) -> str:
     return f"{error.what} ({error.remedy})" if error.remedy else error.what
-
-
-def _traceback(error: Exception, store: Store) -> str:
-    text = "".join(traceback.format_exception(error))
-    try:
-        return f" (traceback: blob {store.put_blob(text.encode('utf-8', 'replace'))})"
-    except (StoreError, OSError):
-        return ""  # the loss itself matters more than its trace

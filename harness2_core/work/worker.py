@@ -86,16 +86,18 @@ def _perform_one(work: Assignment, providers: Providers, request: Request) -> En
     except Exception as error:
         return _lost_before(digest, loss_of(error, "the store", store))
     spent: list[Usage] = []
+    rewrite: Callable[[str], str] = str
     try:
         with _at_site(work, providers, request, digest, lambda: digest in cancelled_here) as ctx:
             try:
                 record = _run(request, ctx)
             except Exception:
                 spent += [ctx.usage()] if ctx.began else []
+                rewrite = ctx.rewriter().text
                 raise
             return _finish(store, request, record, ordinal)
     except Exception as error:
-        loss = loss_of(error, _who(request, providers), store)
+        loss = loss_of(error, _who(request, providers), store, rewrite)
         return _lose(store, digest, ordinal, loss, spent)
 
 
@@ -105,18 +107,23 @@ def _perform_batch(work: Assignment, providers: Providers, requests: tuple[Rollo
     waiting = {request_digest(request): request for request in requests}
     ordinals: dict[Digest, int] = {}
     digests = frozenset(waiting)
+    rewrite: Callable[[str], str] = str
     try:
         for digest, request in waiting.items():
             ordinals[digest] = _begin(store, request)
         first = requests[0]
         with _at_site(work, providers, first, request_digest(first), lambda: digests <= cancelled_here) as ctx:
-            for record in run_batch(requests, ctx):
-                yield _finish(store, waiting.pop(record.request), record, ordinals[record.request])
+            try:
+                for record in run_batch(requests, ctx):
+                    yield _finish(store, waiting.pop(record.request), record, ordinals[record.request])
+            except Exception:
+                rewrite = ctx.rewriter().text
+                raise
             if ctx.cancelled():
                 raise Cancelled
         loss = Loss("worker", f"{providers.adapter.spec.name} ended without a word on this draw")
     except Exception as error:
-        loss = loss_of(error, f"the benchmark {providers.adapter.spec.name}", store)
+        loss = loss_of(error, f"the benchmark {providers.adapter.spec.name}", store, rewrite)
     for digest in waiting:
         yield _lose(store, digest, ordinals[digest], loss, ()) if digest in ordinals else _lost_before(digest, loss)
 
@@ -171,8 +178,9 @@ def _finish(store: Store, request: Request, record: Record, ordinal: int) -> End
 def _lose(store: Store, digest: Digest, ordinal: int, loss: Loss, spent: Sequence[Usage]) -> Ended:
     usage = loss.usage or (spent[0] if spent else None)
     outcome = next((item for item in Outcome if item.value == loss.cause), Outcome.LOST)
+    note = f"{loss.note} (traceback: blob {loss.trace})" if loss.trace else loss.note
     try:
-        attempts.end(store, digest, ordinal, outcome, loss.cause, loss.note, usage)
+        attempts.end(store, digest, ordinal, outcome, loss.cause, note, usage)
     except Exception as error:
         note = f"{loss.note}; and the end of the attempt could not be recorded: {error}"
         return Ended(digest, False, "disk", loss.wait_seconds, note)

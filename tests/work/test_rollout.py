@@ -369,7 +369,9 @@ def test_an_error_in_plugin_code_is_a_loss_that_names_the_plugin_and_keeps_the_t
     assert (ended.final, ended.cause) == (False, "worker")
     assert "substrate toy" in ended.note
     assert "ZeroDivisionError: oh" in ended.note
-    digest = ended.note.rsplit("blob ", 1)[1].rstrip(")")
+    (attempt,) = attempts_of(room.store, ended.request)
+    assert attempt.ended is not None
+    digest = attempt.ended.note.rsplit("blob ", 1)[1].rstrip(")")
     with room.store.open_blob(digest) as stream:
         assert b"in install" in stream.read()
 
