@@ -186,7 +186,7 @@ def measure(root: Path, given: argparse.Namespace) -> Count:
     orders, quiet, runs = root / "orders", root / "quiet", root / "runs"
     make_bench(root, orders)
     count, chance = Count(), random.Random(given.seed)
-    with Warm(root / "output.txt", {"PYTHONPATH": str(root / "site")}) as program:
+    with Warm(root / "output.txt", root / "site") as program:
         began = time.monotonic()
         undisturbed = program.run(arguments(root, quiet, given))
         longest = time.monotonic() - began

@@ -11,25 +11,31 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Final, Self, final
 
-_MODULES: Final = ("harness2_core.cli.run", "harness2_core.sweep.run", "harness2_core.work.worker", "jinja2.sandbox")
+_MODULES: Final = (
+    "harness2_core.cli.main",
+    "harness2_core.cli.run",
+    "harness2_core.sweep.run",
+    "harness2_core.work.worker",
+    "jinja2.sandbox",
+)
 
 
 @final
 class Warm:
-    """A context. `environment` is added to the present one; `output` takes what the runs print."""
+    """A context. Runs find the distributions in `site` beside what is installed; `output` takes what they print."""
 
-    def __init__(self, output: Path, environment: Mapping[str, str]) -> None:
+    def __init__(self, output: Path, site: Path) -> None:
         self.output = output
         self._process = subprocess.Popen(
             [sys.executable, "-c", "from harness2_core.testing.warm import serve; serve()"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            env={**os.environ, **environment},
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, (str(site), os.environ.get("PYTHONPATH"))))},
         )
 
     def run(self, arguments: Sequence[str], *, kill_after: float = 0.0) -> int:

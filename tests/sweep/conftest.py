@@ -354,7 +354,7 @@ class Program:
         self.bench = bench
         self.orders = bench.root / "orders"
         self.orders.mkdir()
-        self._site = str(distributions.folder)
+        self._site = distributions.folder
         distributions.add(
             "crashing-made",
             {"store.crashing": "crashing_made"},
@@ -381,7 +381,7 @@ class Program:
                 "from harness2_core.cli.main import main; main()",
                 *self.arguments(*more, **options),
             ],
-            env={**os.environ, "PYTHONPATH": self._site},
+            env={**os.environ, "PYTHONPATH": str(self._site)},
             cwd=self.bench.root,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -398,7 +398,7 @@ class Program:
     def warm(self, *more: str, kill_after: float = 0.0, **options: object) -> int:
         """The exit code of a start from a fork, which takes no half second; negative when a signal ended it."""
         if self._warm is None:
-            self._warm = Warm(self.bench.root / "output.txt", {"PYTHONPATH": self._site})
+            self._warm = Warm(self.bench.root / "output.txt", self._site)
         return self._warm.run(self.arguments(*more, **options), kill_after=kill_after)
 
     def records(self, runs: Path | None = None) -> Mapping[tuple[str, str], bytes]:
