@@ -10,9 +10,11 @@ import ast
 import inspect
 import itertools
 import textwrap
+import threading
 import types
 import typing
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any, Final, Literal, Union, get_args, get_origin
 
@@ -146,12 +148,18 @@ def _form(hint: object) -> tuple[Form | None, bool, tuple[str, ...]]:
     return None, False, ()
 
 
-def _docstrings(cls: type) -> dict[str, str]:
+_PARSING: Final = threading.Lock()
+"""Python 3.11 raises SystemError when two threads make syntax trees at once; `inspect` makes some too."""
+
+
+@cache
+def _docstrings(cls: type) -> Mapping[str, str]:
     """Texts that stand under fields; they are in the source only, so a class without source has none."""
     helps: dict[str, str] = {}
     for owner in reversed(cls.__mro__[:-1]):
         try:
-            body = ast.parse(textwrap.dedent(inspect.getsource(owner))).body[0]
+            with _PARSING:
+                body = ast.parse(textwrap.dedent(inspect.getsource(owner))).body[0]
         except (OSError, TypeError, SyntaxError, IndexError):
             continue
         statements = body.body if isinstance(body, ast.ClassDef) else []
