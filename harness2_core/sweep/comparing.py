@@ -55,10 +55,8 @@ def _unknown(reading: Reading, summary: Summary, name: str, mode: str) -> Config
     where = f"{summary.task}" + (f" in mode {mode!r}" if mode else "")
     if name == ADOPTED:
         return ConfigError(f"nothing was adopted of {where}", f"`harness2 show {summary.task}` tells why")
-    records = reading.modes(summary, mode)
-    labels = dict.fromkeys(
-        [BASE, ADOPTED]
-        + [roll.label for roll in summary.bases]
-        + [part.label for record in records for part in (*record.stages, *record.rolls)]
-    )
+    labels = [BASE, ADOPTED, *(roll.label for roll in summary.bases)]
+    for record in reading.modes(summary, mode):
+        labels += [stage.label for stage in record.stages] + [roll.label for roll in record.rolls]
+    labels = list(dict.fromkeys(labels))
     return ConfigError(f"{where} has no harness {name!r}", f"{near(name, labels)}known are {', '.join(labels)}")
