@@ -8,7 +8,6 @@ else.
 from __future__ import annotations
 
 import importlib
-import os
 import sys
 import traceback
 from collections.abc import Sequence
@@ -23,7 +22,7 @@ from harness2_core.model.errors import ConfigError, Harness2Error
 
 from .exits import DONE, INTERRUPTED, NOT_DONE
 from .invocation import Invocation
-from .terminal import one_line, say, steady_streams, warn
+from .terminal import abandon, one_line, say, steady_streams, warn
 
 
 class Built(NamedTuple):
@@ -35,6 +34,7 @@ class Built(NamedTuple):
 
 COMMANDS: Final[dict[str, Built]] = {
     "run": Built("harness2_core.cli.run:run", "Improve the harness on every task, or go on where it stopped."),
+    "watch": Built("harness2_core.cli.watch:watch", "Follow a run that another process does."),
     "plan": Built("harness2_core.cli.plan:plan", "Show what `run` would do, and pay nothing."),
     "check": Built("harness2_core.cli.check:check", "Check that everything a run needs is there."),
     "judge": Built("harness2_core.cli.judge:judge", "Grade what was delivered."),
@@ -57,7 +57,7 @@ def main() -> None:
     try:
         sys.stdout.flush()
     except BrokenPipeError:  # the reader left with something still unwritten
-        _abandon_output()
+        abandon(sys.stdout)
     sys.exit(code)
 
 
@@ -218,8 +218,3 @@ def _tell_usage(error: typer.TyperException) -> None:
     warn(f"error: {message}")
     if ctx is not None:
         warn(f"  see `{ctx.command_path} --help`")
-
-
-def _abandon_output() -> None:
-    """The reader of our output is gone: nothing more is written, not even at exit."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

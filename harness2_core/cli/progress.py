@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from harness2_core.model.events import Happened
 
+from .live.state import State
 from .terminal import one_line, warn
 
 
@@ -11,15 +12,22 @@ def tell_progress(event: Happened) -> None:
     """A listener. Steps in between are in `events.jsonl`."""
     match event.what, event.kind:
         case "sweep-started", _:
-            warn(f"{event.facts['namespace']}: {event.facts['tasks']} tasks to do")
+            warn(f"{one_line(event.facts.get('namespace', ''))}: {event.facts.get('tasks', '0')} tasks to do")
         case "step-started", "open":
             warn(f"{one_line(event.task)}: started")
         case "step-ended", "close":
-            warn(f"{one_line(event.task)}: {event.mode} done")
+            warn(f"{one_line(event.task)}: {one_line(event.mode)} done")
         case "step-ended", "finish":
             warn(f"{one_line(event.task)}: finished")
         case "attempt-lost", _:
-            why = event.facts.get("cause", "")
-            warn(f"{one_line(event.task)}: {event.mode} {event.label or event.kind}: an attempt was lost ({why})")
+            step = f"{event.mode} {event.label or event.kind}".strip()
+            why = one_line(event.facts.get("cause", ""))
+            warn(f"{one_line(event.task)}: {one_line(step)}: an attempt was lost ({why})")
         case "step-held", _:
             warn(f"{one_line(event.task)}: held back: {one_line(event.facts.get('why', ''))}")
+
+
+def tell_state(state: State) -> None:
+    """Where a sweep stands that has been going on for a while."""
+    done, total = state.tasks_done
+    warn(f"{one_line(state.namespace)}: {done} of {total} tasks done, {len(state.opened)} begun")

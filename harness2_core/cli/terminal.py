@@ -7,10 +7,12 @@ what is read. `safe` shows them as escapes. Everything that prints foreign text 
 from __future__ import annotations
 
 import json
+import os
 import re
 import sys
 from collections.abc import Mapping, Sequence
-from typing import Final
+from contextlib import suppress
+from typing import Final, TextIO
 
 _ACTING: Final = re.compile(
     r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ud800-\udfff\ufff9-\ufffb]"
@@ -28,18 +30,22 @@ def one_line(text: str) -> str:
 
 
 def say(text: str = "") -> None:
-    """A line on standard output."""
-    print(safe(text), flush=True)
+    """A line on standard output. A reader who has left, as `head` does, stops no command."""
+    try:
+        print(safe(text), flush=True)
+    except BrokenPipeError:
+        abandon(sys.stdout)
 
 
 def warn(text: str) -> None:
-    """A line on standard error."""
-    print(safe(text), file=sys.stderr, flush=True)
+    """A line on standard error. A sweep goes on when nobody can be told any more."""
+    with suppress(OSError):
+        print(safe(text), file=sys.stderr, flush=True)
 
 
 def say_json(value: object) -> None:
     """`value` as indented JSON; escapes keep it harmless and the same on every terminal."""
-    print(json.dumps(value, indent=2, ensure_ascii=True), flush=True)
+    say(json.dumps(value, indent=2, ensure_ascii=True))
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
@@ -63,6 +69,11 @@ def steady_streams() -> None:
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:
             reconfigure(errors="backslashreplace")
+
+
+def abandon(stream: TextIO) -> None:
+    """The reader of a stream is gone: nothing more is written to it, not even at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def _escape(character: str) -> str:

@@ -162,7 +162,7 @@ def test_an_error_cannot_act_on_the_terminal(command: Any, capsys: pytest.Captur
 
 
 @pytest.mark.process
-def test_a_closed_pipe_is_quiet(program: Any) -> None:
+def test_a_closed_pipe_is_quiet_and_changes_no_exit_code(program: Any) -> None:
     code = "import sys; from harness2_core.cli.main import main; main()"
     reader, writer = os.pipe()
     os.close(reader)
@@ -171,7 +171,7 @@ def test_a_closed_pipe_is_quiet(program: Any) -> None:
     )
     os.close(writer)
     assert done.stderr == b""
-    assert done.returncode == exits.NOT_DONE
+    assert done.returncode == exits.DONE
 
 
 @pytest.mark.process

@@ -23,7 +23,8 @@ RUNNING: Final = "running"
 WAITING: Final = "waiting"
 ELSEWHERE: Final = "elsewhere"
 
-_STARTS: Final = ("sweep-started", "judging-started", "reselecting-started")
+STARTS: Final = ("sweep-started", "judging-started", "reselecting-started")
+"""Events that begin something new."""
 _STATES: Final = {
     "attempt-queued": QUEUED,
     "attempt-elsewhere": ELSEWHERE,
@@ -111,7 +112,7 @@ class State:
     def after(self, event: Happened) -> State:
         """The state once `event` has happened. A sweep that begins starts a new one."""
         at = seconds(event.at) or self.latest
-        if event.what in _STARTS:
+        if event.what in STARTS:
             return _begun(event, at)
         now = evolve(self, latest=max(self.latest, at))
         match event.what:
@@ -129,6 +130,12 @@ class State:
             case word if word in _STATES:
                 return now._moved(event, _STATES[word], at)
         return now
+
+    @property
+    def tasks_done(self) -> tuple[int, int]:
+        """How many tasks are finished, now or before, of how many."""
+        before = sum(domain.before for domain in self.domains)
+        return before + len(self.finished), before + sum(len(domain.tasks) for domain in self.domains)
 
     def in_state(self, state: str) -> tuple[Piece, ...]:
         """Requests in that state, the oldest first."""

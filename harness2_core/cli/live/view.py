@@ -58,7 +58,7 @@ def _head(state: State, now: float, width: int, glyphs: Glyphs) -> Iterator[tupl
     ended = state.latest if state.exit is not None else now
     yield title, clock(ended - state.began) if state.began else ""
     if state.steps:
-        done, total = _tasks_done(state)
+        done, total = state.tasks_done
         words = [f"{done}/{total} tasks"] if total else []
         words.append(f"{state.steps_done}/{state.steps} steps")
         line = bar(state.steps_done, len(state.in_state(RUNNING)), state.steps, min(_BAR, width // 3), glyphs)
@@ -147,11 +147,6 @@ def _tail(state: State, note: str, glyphs: Glyphs) -> Iterator[Text]:
         yield Text.assemble(("held  ", "bold yellow"), f"{steps}: {foreign(why)}")
     if note:
         yield Text(foreign(note), "bold yellow")
-
-
-def _tasks_done(state: State) -> tuple[int, int]:
-    before = sum(domain.before for domain in state.domains)
-    return before + len(state.finished), before + sum(len(domain.tasks) for domain in state.domains)
 
 
 def _usd(spend: Spend) -> str:

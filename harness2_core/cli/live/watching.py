@@ -15,17 +15,20 @@ from harness2_core.model.events import Happened
 from harness2_core.sweep.events import Listener
 from harness2_core.sweep.signals import tell_at_once
 
-from ..progress import tell_progress
+from ..progress import tell_progress, tell_state
+from .state import State
 
 
 @frozen
 class Watching:
-    """`listener` is for the sweep; `tell` takes what a signal handler has to say: it never blocks."""
+    """`listener` is for the sweep; `tell` takes what a signal handler has to say: it never blocks.
+
+    `show` begins in the middle, with the state of a sweep that has been going on for a while.
+    """
 
     listener: Listener
     tell: Callable[[str], None]
-    live: bool = False
-    """Whether there is a view."""
+    show: Callable[[State], None]
 
 
 @contextmanager
@@ -38,11 +41,10 @@ def watching(plain: bool = False) -> Iterator[Watching]:
     """
     stream = sys.stderr
     if plain or not can_paint(stream, os.environ):
-        yield Watching(tell_progress, tell_at_once)
+        yield Watching(tell_progress, tell_at_once, tell_state)
         return
     from .painting import glyphs_of  # rich is imported where there is a view
     from .screen import Screen
-    from .state import State
     from .view import lines_of
 
     state, told, glyphs = State(), [""], glyphs_of(stream)
@@ -51,10 +53,14 @@ def watching(plain: bool = False) -> Iterator[Watching]:
         nonlocal state
         state = state.after(event)  # a value in the place of another: who draws sees the one or the other
 
+    def show(begun: State) -> None:
+        nonlocal state
+        state = begun
+
     screen = Screen(stream, lambda columns, rows: lines_of(state, time.time(), columns, rows, glyphs, told[-1]))
     with screen.shown():
         try:
-            yield Watching(listen, told.append, live=True)
+            yield Watching(listen, told.append, show)
         finally:
             screen.print(stream, "".join(f"{text}\n" for text in told[1:]))
 
