@@ -46,6 +46,15 @@ def _some(owner: object, field: Field, value: tuple[str, ...]) -> None:
         raise InvalidValue(f"{type(owner).__name__}.{field.name} is empty", "name at least one")
 
 
+def _whole_numbers(owner: object, field: Field, value: FrozenMap[str]) -> None:
+    for name, text in value.items():
+        if not text.isdecimal() or int(text) < 1:
+            raise InvalidValue(
+                f"{type(owner).__name__}.{field.name} gives {name!r} the number {text!r}",
+                'give whole numbers from 1, as "2"',
+            )
+
+
 @frozen
 class RunSettings:
     """The table `[run]`. An empty name of a provider means the default one of its kind."""
@@ -92,6 +101,12 @@ class RunSettings:
     slots: int = _setting("Rollouts and sessions at once.", default=4, validator=at_least(1))
     rollouts: int = _setting("Rollouts at once, within the slots.", default=4, validator=at_least(1))
     sessions: int = _setting("Sessions at once, within the slots.", default=4, validator=at_least(1))
+    model_slots: FrozenMap[str] = _setting(
+        "Model -> rollouts and sessions on it at once, within the slots.",
+        factory=FrozenMap,
+        converter=texts,
+        validator=_whole_numbers,
+    )
     lookahead: int = _setting("Tasks whose bases are rolled ahead.", default=2, validator=at_least(0))
     max_usd: str = _amount("Limit of the experiment's cost in USD, over all invocations.")
     max_rollouts: int | None = _setting("Limit of rollouts.", default=None, validator=optional(at_least(0)))

@@ -146,7 +146,11 @@ def study_of(config: Config, registry: Registry, *, dry: bool = False, reading: 
         ),
         words=words_of_tasks(adapter),
         grader=grader_digests(store, adapter),
-        limits=Limits(run.slots, {"rollout": run.rollouts, "session": run.sessions}),
+        limits=Limits(
+            run.slots,
+            {"rollout": run.rollouts, "session": run.sessions},
+            {model: int(count) for model, count in run.model_slots.items()},
+        ),
         lookahead=run.lookahead,
         work=assignment_of(config, registry, names, roles, store),
         notes=more if reading else (*notes, *more),

@@ -81,3 +81,14 @@ def test_a_role_that_does_not_exist_is_an_error_with_near_names(tmp_path: Path) 
 
 def test_the_library_shows_twenty_whole_harnesses_unless_said_otherwise(tmp_path: Path) -> None:
     assert library_settings(_config(tmp_path, "")).max_harnesses == 20
+
+
+def test_a_model_has_slots_of_its_own(tmp_path: Path) -> None:
+    settings = run_settings(_config(tmp_path, "[run.model_slots]\n'large-1' = '2'\n"))
+    assert dict(settings.model_slots) == {"large-1": "2"}
+
+
+def test_slots_of_a_model_are_whole_numbers(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="'large-1'") as caught:
+        run_settings(_config(tmp_path, "[run.model_slots]\n'large-1' = 'many'\n"))
+    assert "whole numbers" in str(caught.value)
