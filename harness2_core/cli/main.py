@@ -40,9 +40,13 @@ COMMANDS: Final[dict[str, Built]] = {
     "judge": Built("harness2_core.cli.judge:judge", "Grade what was delivered."),
     "report": Built("harness2_core.cli.report:report", "Base beside adopted, and what was paid."),
     "reselect": Built("harness2_core.cli.reselect:reselect", "Let another selector vote on the stored finals."),
+    "diff": Built("harness2_core.cli.diff:diff", "What was changed in a task's harness."),
+    "export": Built("harness2_core.cli.export:export", "Take an adopted harness out, as its agent loads it."),
     "library": Built("harness2_core.cli.library:app", "List, show, export and forget what was adopted."),
     "show": Built("harness2_core.cli.show:show", "Show what became of the tasks, or of one of them."),
     "split": Built("harness2_core.cli.split:split", "Split the tasks into train and test, with a seed."),
+    "lint": Built("harness2_core.cli.lint:lint", "Check a folder against an agent's surface."),
+    "cache": Built("harness2_core.cli.cache:app", "Count, prune and verify what the store holds."),
     "plugins": Built("harness2_core.cli.plugins:app", "List, show, check and switch off plugins."),
 }
 """Every built-in command, in the order of `--help`."""
