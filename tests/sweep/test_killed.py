@@ -71,6 +71,19 @@ def test_a_killed_resume_is_resumed(program: Any, bench: Any) -> None:
     assert paid_again(program.orders) == ()
 
 
+@pytest.mark.process
+def test_what_a_killed_run_had_begun_is_counted_once_and_does_not_block_the_limit(program: Any, bench: Any) -> None:
+    quiet, limits = bench.root / "quiet", {"max_rollouts": 4, "max_sessions": 4}
+    assert program.warm(runs=quiet, **limits) == 0, program.output
+    begun = [number for number, step in enumerate(steps(program.orders), 1) if step[:2] == ("put", "attempt")]
+    crash_at(program.orders, begun[-2])  # the last session has begun, and has no record
+    assert program.warm(**limits) == KILLED
+    crash_at(program.orders, None)
+
+    assert program.warm(**limits) == 0, program.output
+    assert program.records() == program.records(quiet)
+
+
 def _told_by_name(taken: tuple[tuple[str, str, str], ...]) -> dict[str, int]:
     """The first step of each sort that matters, by its number."""
     wanted = {

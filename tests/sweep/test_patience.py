@@ -1,0 +1,34 @@
+"""Each cause of a loss has its own count, over all invocations: waiting out one uses up no patience with another."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+LOSES = """
+    causes = []
+
+    class Made(Scripted):
+        def run(self, request, workspace, ctx):
+            if request.kind == "inv" and causes:
+                raise Lost(causes.pop(0), "not now")
+            return super().run(request, workspace, ctx)
+"""
+
+
+def test_a_long_rate_limit_leaves_the_network_its_own_tries(bench: Any) -> None:
+    bench.improver("losing", LOSES.replace("causes = []", f"causes = {['rate-limit'] * 6 + ['network', 'provider']}"))
+
+    result = bench.run()
+
+    assert (result.exit_code, result.paid.lost) == (0, 8)
+    assert not bench.mode().stages[0].fell_back
+
+
+def test_a_cause_is_dead_after_its_own_tries(bench: Any) -> None:
+    bench.improver("losing", LOSES.replace("causes = []", f"causes = {['rate-limit', 'provider'] * 5}"))
+
+    bench.run()
+
+    assert bench.mode().stages[0].fell_back
+    assert sys.modules["losing_proposer_made"].causes == ["rate-limit", "provider"]  # the fourth `provider` was the end

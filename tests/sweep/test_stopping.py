@@ -1,0 +1,113 @@
+"""A stop that comes while something is being prepared, and errors while work runs: on the virtual clock."""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager, contextmanager
+from typing import Any
+
+import pytest
+
+from harness2_core.api import Assignment, StoreError
+from harness2_core.model.plan import Plan, Roll, Stage
+from harness2_core.sweep.graph import Key
+from harness2_core.sweep.slots import Limits
+from harness2_core.sweep.steps import Admitted, Wanted
+from harness2_core.sweep.stop import Stop
+from harness2_core.testing.simulation import Simulation, nodes_of
+
+ONE = Plan(
+    (Stage("inv1", "inv", "base", ("base1", "base2")), Roll("inv1", "inv1")), ("inv1", "base1"), rollouts=3, sessions=1
+)
+
+
+class Watched(Simulation):
+    """Counts claims in force; `at` is called with the name of what is being prepared, on the pool."""
+
+    def __init__(self) -> None:
+        super().__init__({"one": ONE}, k=2)
+        self.claimed: set[str] = set()
+        self.ran: list[str] = []
+        self.at: Any = lambda what, name: None
+
+    def start(self, key: Key, results: Any) -> Any:
+        self.at("start", str(key))
+        return super().start(key, results)
+
+    def admit(self, wanted: tuple[Wanted, ...]) -> tuple[Admitted, ...]:
+        admitted = tuple(Admitted("claimed", self._claim(item.request.draw)) for item in wanted)
+        for answer in admitted:
+            assert answer.claim is not None
+            answer.claim.__enter__()
+        return admitted
+
+    def assignment(self, wanted: tuple[Wanted, ...]) -> Assignment:
+        self.at("assignment", wanted[0].request.draw)
+        return super().assignment(wanted)
+
+    def call(self, work: Assignment) -> Any:
+        for request in work.requests:
+            assert request.draw in self.claimed  # as long as it runs
+            self.ran.append(request.draw)
+        return super().call(work)
+
+    @contextmanager
+    def _hold(self, draw: str) -> Any:
+        self.claimed.add(draw)
+        yield True
+        self.claimed.discard(draw)
+
+    def _claim(self, draw: str) -> AbstractContextManager[bool]:
+        held: AbstractContextManager[bool] = self._hold(draw)
+        return held
+
+
+@pytest.mark.parametrize("level", [1, 2])
+def test_work_whose_stop_came_while_it_was_prepared_is_not_begun(level: int) -> None:
+    work, stop = Watched(), Stop()
+
+    def asks(what: str, name: str) -> None:
+        if what == "assignment":
+            stop.level = level
+
+    work.at = asks
+    outcome, _ = work.run(nodes_of({"d": 1}, {"one": ONE}), lambda request: 60, Limits(4), stop=stop)
+
+    assert work.ran == []
+    assert (work.claimed, outcome.results) == (set(), {})
+
+
+def test_an_error_of_the_preparation_is_raised_when_what_runs_has_been_seen_out() -> None:
+    work = Watched()
+
+    def fails(what: str, name: str) -> None:
+        if (what, name) == ("start", "view e/t0 one"):
+            raise StoreError("cannot be written")
+
+    work.at = fails
+    seconds = {"d": 600.0, "e": 60.0}
+    with pytest.raises(StoreError, match="cannot be written"):
+        work.run(
+            nodes_of({"d": 1, "e": 1}, {"one": ONE}), lambda request: seconds[request.draw.split("/")[1]], Limits(8)
+        )
+
+    assert sorted(work.ran) == [f"toy-py-agg2/{task}/base{n}" for task in ("d/t0", "e/t0") for n in (1, 2)]
+    assert len(work.records) == 4  # those of the longer task too: they were paid for
+    assert work.claimed == set()
+
+
+def test_an_error_of_the_engine_gives_every_claim_back() -> None:
+    work = Watched()
+    work.call = _broken  # type: ignore[method-assign]
+
+    with pytest.raises(ZeroDivisionError):
+        work.run(nodes_of({"d": 1}, {"one": ONE}), _no_duration, Limits(4))
+
+    assert work.claimed == set()
+
+
+def _broken(work: Assignment) -> Any:
+    raise AssertionError("never called")
+
+
+def _no_duration(request: object) -> float:
+    raise ZeroDivisionError
