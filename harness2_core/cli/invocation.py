@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass  # not attrs: made before any command is known, and must stay cheap
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,6 +13,8 @@ if TYPE_CHECKING:
     from harness2_core.plugins.config import Config
     from harness2_core.plugins.off_switches import OffSwitch
     from harness2_core.plugins.registry import Registry
+
+    from .live.watching import Watching
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,3 +42,9 @@ class Invocation:
         from harness2_core.plugins.config import Config, parse_options
 
         return Config.load(self.config_file, os.environ, parse_options(options))
+
+    def watching(self, no_live: bool = False) -> AbstractContextManager[Watching]:
+        """Progress of a sweep on standard error, for commands of plugins: see `live/watching.py`."""
+        from .live.watching import watching
+
+        return watching(no_live)

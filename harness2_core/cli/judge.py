@@ -16,6 +16,7 @@ from harness2_core.sweep.stop import Stop
 
 from .exits import NOT_DONE, SOME_NOT_OK
 from .experiment import Ns, chosen
+from .live.watching import NoLive, watching
 from .run_options import run_options
 from .terminal import say, say_json, table, warn
 
@@ -27,13 +28,14 @@ def judge(
     bases: Annotated[bool, typer.Option("--bases", help="Grade the bases too.")] = False,
     every: Annotated[bool, typer.Option("--all", help="Grade every rollout.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the rows as JSON.")] = False,
+    no_live: NoLive = False,
     ns: Ns = "",
 ) -> int:
     """Grade what the modes delivered. What is graded completely is not graded again."""
     config, registry = chosen(ctx, options, ns)
     which = ALL if every else BASES if bases else FINALS
-    with asked_by_signals(Stop()) as stop:
-        judged = judge_sweep(config, which, registry=registry, stop=stop, notice=warn)
+    with watching(no_live) as view, asked_by_signals(Stop(), view.tell) as stop:
+        judged = judge_sweep(config, which, registry=registry, listeners=(view.listener,), stop=stop, notice=warn)
     if as_json:
         say_json([row_data(row) for row in judged.rows])
     else:

@@ -13,6 +13,10 @@ def tell_progress(event: Happened) -> None:
     match event.what, event.kind:
         case "sweep-started", _:
             warn(f"{one_line(event.facts.get('namespace', ''))}: {event.facts.get('tasks', '0')} tasks to do")
+        case "judging-started" | "reselecting-started", _:
+            warn(f"{one_line(event.facts.get('namespace', ''))}: {event.facts.get('steps', '0')} to do")
+        case "step-ended", "grade" | "reselect":
+            warn(" ".join(filter(None, map(one_line, (event.task, event.mode, event.label, "done")))))
         case "step-started", "open":
             warn(f"{one_line(event.task)}: started")
         case "step-ended", "close":

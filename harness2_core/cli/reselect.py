@@ -14,6 +14,7 @@ from harness2_core.sweep.stop import Stop
 
 from .exits import NOT_DONE, SOME_NOT_OK
 from .experiment import Ns, chosen
+from .live.watching import NoLive, watching
 from .names import selectors
 from .run_options import run_options
 from .terminal import one_line, say, say_json, table, warn
@@ -28,12 +29,13 @@ def reselect(
         typer.Option("--by", metavar="NAME", help="The selector that votes again.", autocompletion=selectors),
     ],
     as_json: Annotated[bool, typer.Option("--json", help="Print the picks as JSON.")] = False,
+    no_live: NoLive = False,
     ns: Ns = "",
 ) -> int:
     """Vote again on every finished task with another selector, and set its picks beside the first ones."""
     config, registry = chosen(ctx, options, ns)
-    with asked_by_signals(Stop()) as stop:
-        result = reselect_sweep(config, voter, registry=registry, stop=stop, notice=warn)
+    with watching(no_live) as view, asked_by_signals(Stop(), view.tell) as stop:
+        result = reselect_sweep(config, voter, registry=registry, listeners=(view.listener,), stop=stop, notice=warn)
     if as_json:
         say_json([plain(row) for row in result.rows])
     else:

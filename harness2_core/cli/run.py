@@ -14,7 +14,7 @@ from harness2_core.sweep.signals import asked_by_signals
 from harness2_core.sweep.stop import Stop
 
 from .invocation import Invocation
-from .live.watching import watching
+from .live.watching import NoLive, watching
 from .run_options import run_options
 from .terminal import say, say_json, warn
 
@@ -28,9 +28,7 @@ def run(
         typer.Option("--retry", metavar="partial|dead|TASK", help="Open finished tasks again. Repeatable."),
     ] = None,
     no_cache: Annotated[bool, typer.Option("--no-cache", help="Serve nothing that open tasks have already.")] = False,
-    no_live: Annotated[
-        bool, typer.Option("--plain", "--no-live", help="Lines instead of the live view, on a terminal too.")
-    ] = False,
+    no_live: NoLive = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> int:
     """Improve the harness on every task of the stream, or go on where an earlier run stopped."""

@@ -22,7 +22,7 @@ from .exits import NOT_DONE
 from .invocation import Invocation
 from .live.following import Sweeps
 from .live.state import State
-from .live.watching import Watching, watching
+from .live.watching import NoLive, Watching, watching
 from .names import namespaces
 from .terminal import say, warn
 
@@ -36,9 +36,7 @@ def watch(
         str, typer.Option("--ns", metavar="NAMESPACE", help="Experiment; else the newest.", autocompletion=namespaces)
     ] = "",
     runs: Annotated[str, typer.Option("--runs", metavar="DIR", help="Runs directory.")] = "",
-    no_live: Annotated[
-        bool, typer.Option("--plain", "--no-live", help="Lines instead of the live view, on a terminal too.")
-    ] = False,
+    no_live: NoLive = False,
 ) -> int:
     """Follow a run that another process does, or wait for one. Ends with it, and with its exit code."""
     invocation: Invocation = ctx.obj
