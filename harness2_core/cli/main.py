@@ -47,6 +47,7 @@ COMMANDS: Final[dict[str, Built]] = {
     "split": Built("harness2_core.cli.split:split", "Split the tasks into train and test, with a seed."),
     "lint": Built("harness2_core.cli.lint:lint", "Check a folder against an agent's surface."),
     "cache": Built("harness2_core.cli.cache:app", "Count, prune and verify what the store holds."),
+    "config": Built("harness2_core.cli.config:app", "What is configured, and by whom."),
     "plugins": Built("harness2_core.cli.plugins:app", "List, show, check and switch off plugins."),
 }
 """Every built-in command, in the order of `--help`."""

@@ -64,6 +64,14 @@ def plugins(ctx: typer.Context, incomplete: str) -> list[str]:
     return _starting(incomplete, names)
 
 
+def settings(ctx: typer.Context, incomplete: str) -> list[str]:
+    """Keys of core's tables; those of plugins would need the plugins."""
+    from harness2_core.plugins.fields import fields_of
+    from harness2_core.plugins.known_settings import CORE
+
+    return _starting(incomplete, (f"{table}.{field.name}" for table, cls in CORE.items() for field in fields_of(cls)))
+
+
 def substrates(ctx: typer.Context, incomplete: str) -> list[str]:
     return _of_kind("substrate", incomplete)
 

@@ -124,6 +124,21 @@ def parse_options(texts: Iterable[str]) -> dict[str, str]:
     return options
 
 
+def option_keys(name: str) -> Keys:
+    """A dotted key as TOML has it, so that a part with a dot can be quoted: `prices."model-1.5".input`."""
+    try:
+        data: object = tomllib.loads(f"{name} = 0") if "\n" not in name else 0
+    except tomllib.TOMLDecodeError:
+        data = 0
+    keys: list[str] = []
+    while isinstance(data, dict) and len(data) == 1:
+        [(key, data)] = data.items()
+        keys.append(key)
+    if len(keys) < 2:
+        raise ConfigError(f"the option -o {name!r} names no key of a table", "write -o table.key=value, as -o run.k=2")
+    return tuple(keys)
+
+
 def _chosen(path: Path | None, environ: Mapping[str, str], here: Path) -> Path | None:
     named = environ.get(FILE_VARIABLE, "")
     if path is None and not named:
@@ -165,22 +180,7 @@ def _from_environment(environ: Mapping[str, str], here: Path) -> Iterator[tuple[
 
 def _from_options(options: Mapping[str, str], here: Path) -> Iterator[tuple[Keys, Given]]:
     for name, value in options.items():
-        yield _option_keys(name), Given(value, Origin(f"option -o {name}", here, is_text=True))
-
-
-def _option_keys(name: str) -> Keys:
-    """A dotted key as TOML has it, so that a part with a dot can be quoted: `prices."model-1.5".input`."""
-    try:
-        data: object = tomllib.loads(f"{name} = 0") if "\n" not in name else 0
-    except tomllib.TOMLDecodeError:
-        data = 0
-    keys: list[str] = []
-    while isinstance(data, dict) and len(data) == 1:
-        [(key, data)] = data.items()
-        keys.append(key)
-    if len(keys) < 2:
-        raise ConfigError(f"the option -o {name!r} names no key of a table", "write -o table.key=value, as -o run.k=2")
-    return tuple(keys)
+        yield option_keys(name), Given(value, Origin(f"option -o {name}", here, is_text=True))
 
 
 def _check_table(keys: Keys, given: Given) -> None:

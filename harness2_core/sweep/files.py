@@ -9,12 +9,17 @@ from pathlib import Path
 from harness2_core.model.errors import StoreError
 
 
-def write_whole(path: Path, data: bytes, *, fsync: bool = False) -> None:
-    """Replaces `path` in one step: a reader, or a crash, sees the old content or the new. Makes directories."""
+def write_whole(path: Path, data: bytes, *, fsync: bool = False, keep_mode: bool = False) -> None:
+    """Replaces `path` in one step: a reader, or a crash, sees the old content or the new. Makes directories.
+
+    `keep_mode`: who may read the file stays as it was.
+    """
     temporary = path.with_name(f".{path.name[:60]}.{secrets.token_hex(6)}.tmp")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with temporary.open("xb") as stream:
+            if keep_mode and path.exists():
+                temporary.chmod(path.stat().st_mode & 0o7777)
             stream.write(data)
             if fsync:
                 stream.flush()
