@@ -16,7 +16,8 @@ pytestmark = [pytest.mark.process, pytest.mark.together]
 
 
 def harness2(config: Path, runs: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [Path(sys.executable).with_name("harness2"), "--config", config, *arguments, "--runs", runs]
+    program = str(Path(sys.executable).with_name("harness2"))
+    command = [program, "--config", str(config), *arguments, "--runs", str(runs)]
     return subprocess.run(command, cwd=runs.parent, capture_output=True, text=True, timeout=300)
 
 

@@ -101,13 +101,16 @@ def test_an_interrupted_demo_goes_on_where_it_stopped(tmp_path: Path) -> None:
     with subprocess.Popen(
         [HARNESS2, "demo", *SMALL], cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as running:
-        assert running.stderr is not None
-        for line in running.stderr:
-            if line.startswith("1 of 4"):
-                running.send_signal(signal.SIGINT)
-                break
-        said = running.stderr.read()
-        assert running.wait(timeout=120) == 130
+        try:
+            assert running.stderr is not None
+            for line in running.stderr:
+                if line.startswith("1 of 4"):
+                    running.send_signal(signal.SIGINT)
+                    break
+            _, said = running.communicate(timeout=120)
+        finally:
+            running.kill()  # one that does not stop when asked must not hold up the tests
+    assert running.returncode == 130
     assert "The same command goes on from here" in said
     again = harness2(tmp_path, "demo", *SMALL, "--json")
     assert again.returncode == 0
@@ -149,6 +152,7 @@ def test_copied_examples_run_with_their_own_configuration(tmp_path: Path) -> Non
 
 
 @process
+@together
 @pytest.mark.parametrize("option", ["--copy-to", "--to"])
 def test_a_folder_of_somebody_is_left_alone(tmp_path: Path, option: str) -> None:
     (tmp_path / "mine.txt").write_text("mine")
@@ -160,6 +164,7 @@ def test_a_folder_of_somebody_is_left_alone(tmp_path: Path, option: str) -> None
 
 
 @process
+@together
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [

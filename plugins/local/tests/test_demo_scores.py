@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from decimal import Decimal
+from typing import Any, cast
 
 from attrs import evolve
 from harness2_local.demo_scores import Paired, mean, paired, scored
@@ -21,7 +22,7 @@ class Graded:
 
 def row(task: str, mode: str, label: str, score: str | None, *, picked: bool = False) -> Row:
     made = Row(task, "d", mode, label, "0" * 64, picked, True)
-    return evolve(made, grade=Graded(score))
+    return evolve(made, grade=cast("Any", Graded(score)))
 
 
 def test_base_is_the_mean_of_the_graded_bases() -> None:
