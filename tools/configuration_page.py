@@ -124,12 +124,12 @@ def _section(title: str, cls: type, said: str = "") -> str:
     lines = [
         f"## {title}",
         "",
-        *([_cell(said), ""] if said else []),
+        *([cell(said), ""] if said else []),
         "| key | type | default | meaning |",
         "| --- | --- | --- | --- |",
     ]
     lines += [
-        f"| `{field.name}` | {_type(field)} | {_default(field)} | {_cell(field.help)} |" for field in fields_of(cls)
+        f"| `{field.name}` | {_type(field)} | {_default(field)} | {cell(field.help)} |" for field in fields_of(cls)
     ]
     return "\n".join(lines) + "\n"
 
@@ -155,7 +155,7 @@ def _default(field: SettingField) -> str:
     return f"`{value}`" if isinstance(value, int) else f'`"{value}"`'
 
 
-def _cell(text: str) -> str:
+def cell(text: str) -> str:
     """Text in a cell or a paragraph: an angle bracket outside code would be taken for HTML."""
     parts = text.replace("|", "\\|").split("`")
     return "`".join(part if number % 2 else part.replace("<", "&lt;") for number, part in enumerate(parts))
@@ -184,7 +184,7 @@ def _options() -> str:
     for flag in FLAGS:
         keys = ", ".join(f"`{key}`" for key in flag.keys)
         written = f"--{flag.name}" if flag.switch else f"--{flag.name} {flag.metavar}"
-        lines.append(f"| `{written}` | {keys} | {_cell(flag.help)} |")
+        lines.append(f"| `{written}` | {keys} | {cell(flag.help)} |")
     return "\n".join(lines) + "\n"
 
 
