@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 import pytest
 
-from harness2_core.api import Assignment, StoreError
+from harness2_core.api import Assignment, Digest, Engine, StoreError, executor_engine
+from harness2_core.api.runtime import Call, Work
+from harness2_core.model.assignment import Ended
 from harness2_core.model.plan import Plan, Roll, Stage
 from harness2_core.sweep.graph import Key
+from harness2_core.sweep.scheduler import Scheduler
 from harness2_core.sweep.slots import Limits
 from harness2_core.sweep.steps import Admitted, Wanted
 from harness2_core.sweep.stop import Stop
@@ -18,6 +24,7 @@ from harness2_core.testing.simulation import Simulation, nodes_of
 ONE = Plan(
     (Stage("inv1", "inv", "base", ("base1", "base2")), Roll("inv1", "inv1")), ("inv1", "base1"), rollouts=3, sessions=1
 )
+WIDE = Limits(8)
 
 
 class Watched(Simulation):
@@ -103,6 +110,52 @@ def test_an_error_of_the_engine_gives_every_claim_back() -> None:
         work.run(nodes_of({"d": 1}, {"one": ONE}), _no_duration, Limits(4))
 
     assert work.claimed == set()
+
+
+def test_an_interrupted_run_gives_a_claim_back_only_when_its_work_has_ended() -> None:
+    """Ctrl-C in a notebook comes out of the wait itself; whoever else may claim what still runs would run it too."""
+    work = Watched()
+    unclaimed: list[str] = []
+
+    def slow(assignment: Assignment) -> tuple[Ended, ...]:
+        time.sleep(0.3)
+        unclaimed.extend(request.draw for request in assignment.requests if request.draw not in work.claimed)
+        return Simulation.call(work, assignment)
+
+    nodes, told = nodes_of({"d": 1}, {"one": ONE}), lambda what, key, digest, fact: None
+    scheduler = Scheduler(nodes, work, Interrupted(executor_engine(ThreadPoolExecutor(4))), slow, WIDE, Stop(), told)
+
+    with pytest.raises(KeyboardInterrupt):
+        scheduler.run()
+
+    assert len(work.records) == 2
+    assert (unclaimed, work.claimed) == ([], set())
+
+
+class Interrupted:
+    """An engine during whose first wait for running work somebody interrupts the process."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine, self._running, self._quiet = engine, 0, True
+
+    def submit(self, call: Call, work: Assignment) -> Work:
+        self._running += 1
+        return self._engine.submit(call, work)
+
+    def wait(self, seconds: float | None) -> Sequence[Work]:
+        if self._quiet and self._running == 2:
+            self._quiet = False
+            raise KeyboardInterrupt
+        return self._engine.wait(seconds)
+
+    def now(self) -> float:
+        return self._engine.now()
+
+    def cancel(self, request: Digest) -> None:
+        pass  # it cannot be hurried
+
+    def close(self) -> None:
+        self._engine.close()
 
 
 def _broken(work: Assignment) -> Any:
