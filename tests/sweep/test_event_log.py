@@ -188,7 +188,7 @@ def test_what_an_attempt_has_cost_is_told_when_it_is_lost_and_in_all_when_it_end
                     Made.lost = True
                     raise Lost("rate-limit", "busy", wait_seconds=30, usage=Usage("0.25", source="stream"))
                 said = super().run(request, workspace, ctx)
-                return Said(said.outcome, said.text, Usage("0.50", source="stream"))
+                return Said(said.outcome, said.text, Usage("0.5", source="stream"))
         """,
     )
     bench.run()
