@@ -9,6 +9,7 @@ from pkgutil import resolve_name
 from typing import Any
 
 import pytest
+import typer
 from harness2_local import plugin
 
 from harness2_core.api import Adapter, Judge, Preflights, Proposer, Provider, Substrate, TellsVersion
@@ -37,3 +38,10 @@ def test_each_entry_point_leads_to_a_provider_that_makes_its_kind(entry: str, tm
 def test_the_substrate_tells_its_version() -> None:
     (provider,) = plugin.harness2_substrates()
     assert isinstance(resolve_name(provider.factory)(), TellsVersion)
+
+
+def test_the_command_is_one_of_typers() -> None:
+    (point,) = entry_points(group="harness2.v1", name="command.demo")
+    (provider,) = plugin.harness2_commands()
+    assert (point.value, provider.name) == ("harness2_local.plugin", "demo")
+    assert isinstance(resolve_name(provider.factory)(), typer.Typer)
