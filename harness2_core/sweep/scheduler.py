@@ -13,7 +13,7 @@ import queue
 import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from typing import Final, Generic, TypeAlias, TypeVar
 
 from attrs import define, field
@@ -415,8 +415,10 @@ class Scheduler(Generic[R]):
             while self._running:
                 for future in self._engine.wait(STOP_SECONDS):
                     self._running.pop(future, None)
-            while self._preparing:
-                self._prepared.get()()
+            self._pool.shutdown(wait=True)  # not by count: an interrupt may have come between a count and its work
+            with suppress(queue.Empty):
+                while True:
+                    self._prepared.get_nowait()()
         finally:
             for item in tuple(self._claimed):
                 self._let_go(item)
