@@ -1,0 +1,243 @@
+"""Pages say what is: every hook, setting, command, file and link in them exists, and none of ours is left out."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import re
+import shlex
+import tomllib
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from harness2_core.api import hookspecs
+from harness2_core.cli import main
+from harness2_core.method.missions import core_templates
+from harness2_core.plugins.config import FLAT, NAMED
+from harness2_core.plugins.run_settings import LibrarySettings, RoleSettings, RunSettings
+from harness2_core.work.policy import LOSSES
+
+ROOT = Path(__file__).resolve().parent.parent
+DOCS = sorted((ROOT / "docs").glob("*.md"))
+PAGES = [
+    ROOT / "README.md",
+    ROOT / "CONTRIBUTING.md",
+    ROOT / "CHANGELOG.md",
+    ROOT / "examples" / "README.md",
+    ROOT / "benchmarks" / "README.md",
+    *DOCS,
+    *sorted(ROOT.glob("plugins/*/README.md")),
+]
+HOOKS = sorted(name for name in vars(hookspecs) if name.startswith("harness2_"))
+TREES = ("docs", "examples", "harness2_core", "plugins", "tests", "tools", "benchmarks")
+"""Folders whose files a page may name by their path from the top."""
+ELSEWHERE = {"docs/faults.md": "its own test looks at the tests that it names"}
+OTHER_TABLES = {"tool": "pyproject.toml", "words": "bench.toml", "domains": "bench.toml", "splits": "bench.toml"}
+"""Tables of other files that pages speak of."""
+
+by_page = pytest.mark.parametrize("page", PAGES, ids=lambda path: path.relative_to(ROOT).as_posix())
+
+
+class Block(NamedTuple):
+    """A fenced block: its language, its text, and the line it begins at."""
+
+    language: str
+    text: str
+    line: int
+
+
+def blocks(page: Path) -> Iterator[Block]:
+    text = page.read_text(encoding="utf-8")
+    for found in re.finditer(r"^```(\w*)\n(.*?)^```$", text, re.MULTILINE | re.DOTALL):
+        yield Block(found[1], found[2], text.count("\n", 0, found.start()) + 1)
+
+
+def prose(page: Path) -> str:
+    """The page without its fenced and indented blocks."""
+    text = re.sub(r"^```.*?^```$", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+    return re.sub(r"^ {4}.*$", "", text, flags=re.MULTILINE)
+
+
+def anchors(page: Path) -> set[str]:
+    """What the headings of a page can be linked by."""
+    heads = re.findall(r"^#+ (.*)$", prose(page), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", head.lower()).replace(" ", "-") for head in heads}
+
+
+def command_lines(page: Path) -> Iterator[str]:
+    """Every `harness2 ...` of a page: in fenced or indented blocks, and in code within sentences."""
+    text = page.read_text(encoding="utf-8")
+    yield from re.findall(r"^(?: {4}|\$ |)harness2 (.+?)(?: +#.*)?$", text, re.MULTILINE)
+    yield from re.findall(r"`harness2 ([^`]+)`", prose(page))
+
+
+# -- links and files
+
+
+@by_page
+def test_every_relative_link_leads_somewhere(page: Path) -> None:
+    dead = []
+    for target in re.findall(r"\]\(([^)]+)\)", prose(page)):
+        if re.match(r"https?://", target):
+            continue
+        path, _, anchor = target.partition("#")
+        there = (page.parent / path).resolve() if path else page
+        if not there.is_file() or (anchor and anchor not in anchors(there)):
+            dead.append(target)
+    assert dead == []
+
+
+@by_page
+def test_every_file_that_is_named_exists(page: Path) -> None:
+    if page.relative_to(ROOT).as_posix() in ELSEWHERE:
+        pytest.skip(ELSEWHERE[page.relative_to(ROOT).as_posix()])
+    named = re.findall(rf"`((?:{'|'.join(TREES)})/[\w./\-]*\w/?)`", prose(page))
+    roots = (ROOT, page.parent)
+    assert [name for name in named if not any((root / name).exists() for root in roots)] == []
+
+
+def test_the_index_leads_to_every_page() -> None:
+    index = (ROOT / "docs" / "index.md").read_text(encoding="utf-8")
+    assert [page.name for page in DOCS if page.name != "index.md" and f"({page.name})" not in index] == []
+
+
+@by_page
+def test_lines_are_short_enough_to_read_in_a_terminal(page: Path) -> None:
+    """Tables, links and what programs print may be longer."""
+    if "Written by `python tools/" in page.read_text(encoding="utf-8"):
+        pytest.skip("written by a program")
+    long = [line for line in prose(page).splitlines() if len(line) > 132 and not line.startswith(("|", "!", "["))]
+    assert long == []
+
+
+# -- blocks of code
+
+
+@by_page
+def test_blocks_of_code_parse(page: Path) -> None:
+    for block in blocks(page):
+        where = f"{page.relative_to(ROOT)}:{block.line}"
+        try:
+            if block.language == "toml":
+                tomllib.loads(block.text)
+            elif block.language == "python":
+                ast.parse(block.text)
+        except (tomllib.TOMLDecodeError, SyntaxError) as error:
+            pytest.fail(f"{where}: {error}")
+
+
+# -- commands
+
+
+@by_page
+def test_every_command_line_can_be_typed(page: Path) -> None:
+    wrong = [f"{line!r}: {why}" for line in command_lines(page) if (why := problem_of(line))]
+    assert wrong == []
+
+
+def problem_of(line: str) -> str:
+    """Why `harness2 <line>` could not be typed; empty when it can."""
+    words = [word for word in shlex.split(line) if not re.fullmatch(r"[.…]+", word)]
+    command: Any = main._root()
+    while words:
+        word = words.pop(0)
+        if re.match(r"--?[a-z]", word):
+            flag = word.partition("=")[0]
+            option = next((item for item in command.params if flag in (*item.opts, *item.secondary_opts)), None)
+            if flag != "--help" and option is None:
+                return f"{command.name} has no option {flag}"
+            if option is not None and not option.is_flag and "=" not in word:
+                words = words[1:]
+        elif hasattr(command, "get_command") and not re.fullmatch(r"[A-Z|<>a-z]*[A-Z|<>]+[a-z>]*", word):
+            command = command.get_command(None, word) if word in names_of(command) else None
+            if command is None:
+                return f"there is no command {word!r}"
+        elif hasattr(command, "get_command"):
+            return ""  # a name that stands for commands: `harness2 COMMAND --help`
+    return ""
+
+
+def names_of(command: Any) -> Sequence[str]:
+    context = type("Context", (), {"params": {}, "resilient_parsing": False})()
+    listed: Sequence[str] = command.list_commands(context)
+    return listed
+
+
+@pytest.mark.parametrize("line", ["run --mode parallel", "runn", "plugins lsit", "run --modes a --slot 4"])
+def test_a_command_line_that_is_wrong_is_found(line: str) -> None:
+    assert problem_of(line)
+
+
+@pytest.mark.parametrize(
+    "line", ["run --modes a,b -o run.k=2", "plugins new KIND NAME", "--config FILE show --diff agg1"]
+)
+def test_a_command_line_that_is_right_passes(line: str) -> None:
+    assert problem_of(line) == ""
+
+
+@pytest.mark.together
+@pytest.mark.parametrize("name", ["commands_page", "configuration_page"])
+def test_a_page_that_a_program_writes_is_up_to_date(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(ROOT / "tools"))
+    written = importlib.import_module(name)
+    assert written.PAGE.read_text(encoding="utf-8") == written.page(), f"run python tools/{name}.py"
+
+
+@pytest.mark.parametrize("name", main.COMMANDS)
+def test_every_command_is_documented(name: str) -> None:
+    commands = (ROOT / "docs" / "commands.md").read_text(encoding="utf-8")
+    assert f"## `harness2 {name}`" in commands
+
+
+# -- hooks
+
+
+@pytest.mark.parametrize("hook", HOOKS)
+def test_every_hook_is_documented(hook: str) -> None:
+    table = (ROOT / "docs" / "plugins.md").read_text(encoding="utf-8")
+    assert re.search(rf"^\| `{hook}` \| `\w+` \| .+ \|$", table, re.MULTILINE)
+
+
+@pytest.mark.parametrize("hook", HOOKS)
+def test_every_hook_has_an_implementation(hook: str) -> None:
+    """Shipped, or an example of the page that `test_docs_examples.py` installs and runs."""
+    shipped = [path.read_text(encoding="utf-8") for path in ROOT.glob("plugins/*/harness2_*/plugin.py")]
+    examples = [block.text for block in blocks(ROOT / "docs" / "plugins.md") if block.language == "python"]
+    assert any(re.search(rf"^@hookimpl\ndef {hook}\(", text, re.MULTILINE) for text in (*shipped, *examples))
+
+
+def test_there_are_hooks() -> None:
+    assert len(HOOKS) == 15
+
+
+# -- settings, templates, policies
+
+
+@by_page
+def test_every_table_of_settings_that_is_named_can_be_written(page: Path) -> None:
+    tables = re.findall(r"`\[([a-z]+)(?:\.[^`\]]+)?\]`", page.read_text(encoding="utf-8"))
+    assert sorted(set(tables) - {*FLAT, *NAMED, *OTHER_TABLES}) == []
+
+
+@pytest.mark.parametrize("cls", [RunSettings, RoleSettings, LibrarySettings], ids=lambda cls: cls.__name__)
+def test_every_setting_of_core_is_documented(cls: Any) -> None:
+    page = (ROOT / "docs" / "configuration.md").read_text(encoding="utf-8")
+    for field in cls.__attrs_attrs__:
+        assert re.search(rf"^\| `{field.name}` \| .+ \| .+ \|$", page, re.MULTILINE), field.name
+
+
+def test_every_mission_text_is_documented() -> None:
+    page = (ROOT / "docs" / "missions.md").read_text(encoding="utf-8")
+    assert [name for name in core_templates().texts if f"`{name}`" not in page] == []
+
+
+@pytest.mark.parametrize("cause", LOSSES)
+def test_how_often_a_loss_is_repeated_is_documented(cause: str) -> None:
+    page = (ROOT / "docs" / "resume-and-budgets.md").read_text(encoding="utf-8")
+    row = re.search(rf"^\| `{cause}`[^|]* \| (\d+) \|\s*(?:(\d+) s)?", page, re.MULTILINE)
+    assert row is not None
+    assert int(row[1]) == LOSSES[cause].repeats
+    assert int(row[2] or 0) == LOSSES[cause].wait
