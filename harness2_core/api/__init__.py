@@ -58,6 +58,7 @@ from .adapters import (
     OwnsRuntime,
     Preflights,
     RendersViews,
+    ShipsStarter,
 )
 from .context import Context
 from .engine import executor_engine
@@ -147,6 +148,7 @@ __all__ = [
     "Sandbox",
     "Selector",
     "SessionRequest",
+    "ShipsStarter",
     "ShipsTemplates",
     "Stage",
     "Store",

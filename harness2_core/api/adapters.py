@@ -90,6 +90,14 @@ class OrdersDomains(Protocol):
 
 
 @runtime_checkable
+class ShipsStarter(Protocol):
+    """Of an adapter's factory: a small benchmark that `harness2 init <adapter> DIR` lays out to start from."""
+
+    def starter(self) -> Mapping[str, str]:
+        """Relative path -> text; `harness2.toml` is among them. Asked of the factory itself, without settings."""
+
+
+@runtime_checkable
 class ChecksTree(Protocol):
     """Invariants of a benchmark or substrate beyond the surface. Of an adapter or a substrate."""
 

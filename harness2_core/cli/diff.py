@@ -6,8 +6,6 @@ from typing import Annotated
 
 import typer
 
-from harness2_core.sweep.comparing import changes_between
-
 from .experiment import Ns, reading_of
 from .names import modes, spans, tasks
 from .run_options import run_options
@@ -31,6 +29,8 @@ def diff(
     ns: Ns = "",
 ) -> None:
     """Print what a task's harnesses differ in, as a unified diff; by default what was adopted against the base."""
+    from harness2_core.sweep.comparing import changes_between
+
     reading = reading_of(ctx, options, ns)
     changes = changes_between(reading, reading.summary(task), span, mode)
     say(changes.rstrip("\n") or "no difference")

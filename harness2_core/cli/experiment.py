@@ -1,19 +1,23 @@
-"""`--ns`: which experiment a command is about. Commands on a run share it; the choice is said aloud."""
+"""`--ns`: which experiment a command is about. Commands on a run share it; the choice is said aloud.
+
+The shell imports a command to complete its arguments. So this module, and those of commands with names to complete,
+import what they work with when they work.
+"""
 
 from __future__ import annotations
 
-from typing import Annotated, TypeAlias
+from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
-
-from harness2_core.plugins.config import Config
-from harness2_core.plugins.registry import Registry
-from harness2_core.sweep.experiments import choose
-from harness2_core.sweep.read import Reading, read
 
 from .invocation import Invocation
 from .names import namespaces
 from .terminal import warn
+
+if TYPE_CHECKING:
+    from harness2_core.plugins.config import Config
+    from harness2_core.plugins.registry import Registry
+    from harness2_core.sweep.read import Reading
 
 Ns: TypeAlias = Annotated[
     str,
@@ -28,6 +32,8 @@ Ns: TypeAlias = Annotated[
 
 def chosen(ctx: typer.Context, options: tuple[str, ...], ns: str) -> tuple[Config, Registry]:
     """The configuration of the experiment that is meant. Says on standard error when it is not the configured one."""
+    from harness2_core.sweep.experiments import choose
+
     invocation: Invocation = ctx.obj
     registry, config = invocation.registry(), invocation.config(options)
     found = choose(config, registry, ns)
@@ -38,6 +44,8 @@ def chosen(ctx: typer.Context, options: tuple[str, ...], ns: str) -> tuple[Confi
 
 def reading_of(ctx: typer.Context, options: tuple[str, ...], ns: str) -> Reading:
     """The records of the experiment that is meant. What has changed since it ran is said on standard error."""
+    from harness2_core.sweep.read import read
+
     config, registry = chosen(ctx, options, ns)
     reading = read(config, registry)
     for note in reading.study.notes:

@@ -7,13 +7,6 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from attrs import asdict
-
-from harness2_core.plugins import facade
-from harness2_core.plugins.provider_settings import settings_of
-from harness2_core.sweep.exporting import adopted_of
-from harness2_core.sweep.exporting import export as write_out
-from harness2_core.sweep.naming import names_of
 
 from .experiment import Ns, reading_of
 from .names import modes, tasks_and_domains
@@ -37,6 +30,14 @@ def export(
     ns: Ns = "",
 ) -> None:
     """Write an adopted harness where and as its agent loads it, and say how the agent is started with it."""
+    from attrs import asdict
+
+    from harness2_core.plugins import facade
+    from harness2_core.plugins.provider_settings import settings_of
+    from harness2_core.sweep.exporting import adopted_of
+    from harness2_core.sweep.exporting import export as write_out
+    from harness2_core.sweep.naming import names_of
+
     reading = reading_of(ctx, options, ns)
     substrate = names_of(reading.config, reading.registry)[0].substrate
     settings = settings_of(reading.registry, reading.config, "substrate", substrate)

@@ -7,10 +7,6 @@ from typing import Annotated
 
 import typer
 
-from harness2_core.method.library import experience_md
-from harness2_core.model.serial import plain
-from harness2_core.sweep.shelves import entries, entry_of, export, forget
-
 from .experiment import Ns, reading_of
 from .names import modes, tasks
 from .run_options import run_options
@@ -33,6 +29,9 @@ def list_entries(
     ns: Ns = "",
 ) -> int:
     """List every entry: mode, domain, task, what was adopted, and the lesson's cue."""
+    from harness2_core.model.serial import plain
+    from harness2_core.sweep.shelves import entries
+
     study = reading_of(ctx, options, ns).study
     found = entries(study)
     if as_json:
@@ -51,6 +50,9 @@ def list_entries(
 @run_options
 def show_entry(ctx: typer.Context, options: tuple[str, ...], task: _Task, mode: _Mode = "", ns: Ns = "") -> int:
     """Print one entry: why it was picked, what its edits did, the lesson, and the changes to base."""
+    from harness2_core.method.library import experience_md
+    from harness2_core.sweep.shelves import entry_of
+
     reading = reading_of(ctx, options, ns)
     entry = entry_of(reading.study, task, mode)
     say(experience_md(entry.adoption, entry.inventory))
@@ -70,6 +72,8 @@ def export_entry(
     ns: Ns = "",
 ) -> int:
     """Write an adopted harness, and its experience, into a directory."""
+    from harness2_core.sweep.shelves import entry_of, export
+
     study = reading_of(ctx, options, ns).study
     export(study, entry_of(study, task, mode), to)
     say(f"written to {to}")
@@ -80,6 +84,8 @@ def export_entry(
 @run_options
 def forget_entry(ctx: typer.Context, options: tuple[str, ...], task: _Task, mode: _Mode = "", ns: Ns = "") -> int:
     """Hide an entry from all later tasks. What ran with it is not reopened, and its records stay in the store."""
+    from harness2_core.sweep.shelves import entry_of, forget
+
     study = reading_of(ctx, options, ns).study
     entry = entry_of(study, task, mode)
     forget(study, entry)

@@ -6,11 +6,6 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from attrs import asdict
-
-from harness2_core.plugins import facade
-from harness2_core.plugins.provider_settings import settings_of
-from harness2_core.sweep.linting import lint as lint_folder
 
 from .exits import DONE, NOT_DONE
 from .invocation import Invocation
@@ -27,6 +22,12 @@ def lint(
     as_json: Annotated[bool, typer.Option("--json", help="Print it as JSON.")] = False,
 ) -> int:
     """Check a harness folder against an agent's surface. Exit code 1: it has problems."""
+    from attrs import asdict
+
+    from harness2_core.plugins import facade
+    from harness2_core.plugins.provider_settings import settings_of
+    from harness2_core.sweep.linting import lint as lint_folder
+
     invocation: Invocation = ctx.obj
     registry = invocation.registry()
     registry.find("substrate", substrate)  # a wrong name is told before a wrong configuration

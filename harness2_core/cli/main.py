@@ -47,8 +47,10 @@ COMMANDS: Final[dict[str, Built]] = {
     "split": Built("harness2_core.cli.split:split", "Split the tasks into train and test, with a seed."),
     "lint": Built("harness2_core.cli.lint:lint", "Check a folder against an agent's surface."),
     "cache": Built("harness2_core.cli.cache:app", "Count, prune and verify what the store holds."),
+    "init": Built("harness2_core.cli.init:init", "Write a commented harness2.toml, or a benchmark to start from."),
     "config": Built("harness2_core.cli.config:app", "What is configured, and by whom."),
     "plugins": Built("harness2_core.cli.plugins:app", "List, show, check and switch off plugins."),
+    "completion": Built("harness2_core.cli.completion:app", "Let the shell complete names."),
 }
 """Every built-in command, in the order of `--help`."""
 
@@ -106,6 +108,22 @@ class LazyGroup(TyperGroup):
             if completing:  # the shell asks what could come next: no answer is better than an error
                 return None
             raise
+
+    def shell_complete(self, ctx: Any, incomplete: str) -> Any:  # the types are private to typer
+        """As the parent's, which would import every command for its summary."""
+        try:
+            from typer._click.shell_completion import CompletionItem
+        except ImportError:  # another typer keeps it elsewhere: slower, and as good
+            return super().shell_complete(ctx, incomplete)
+        if incomplete.startswith("-"):
+            return [item for item in super().shell_complete(ctx, incomplete) if item.value.startswith("-")]
+        try:
+            added = _plugin_commands(ctx)
+        except Harness2Error:
+            added = {}
+        helps = {name: f"Of {source}." for name, source in added.items()}
+        helps |= {name: built.summary for name, built in COMMANDS.items()}
+        return [CompletionItem(name, help=text) for name, text in helps.items() if name.startswith(incomplete)]
 
     def format_commands(self, ctx: object, formatter: Any) -> None:  # the type is private to typer
         """As the parent's, from the texts at hand instead of from the commands."""
@@ -183,9 +201,10 @@ def _invocation(ctx: object) -> Invocation:
 def _plugin_commands(ctx: object) -> dict[str, str]:
     """Name -> distribution and version, from metadata; what a switch covers is not listed."""
     from harness2_core.plugins.catalog import Catalog
-    from harness2_core.plugins.discovery import scan
+    from harness2_core.plugins.command_list import installed_commands
+    from harness2_core.plugins.discovery import Scan
 
-    catalog = Catalog(scan(), _invocation(ctx).switches())
+    catalog = Catalog(Scan(installed_commands()), _invocation(ctx).switches())
     return {found.name: found.source for found in catalog.listed("command")}
 
 

@@ -22,11 +22,11 @@ def namespaces(ctx: typer.Context, incomplete: str) -> list[str]:
 
 def tasks(ctx: typer.Context, incomplete: str) -> list[str]:
     """Tasks of the experiment that is meant, or of all of them."""
-    return _starting(incomplete, (task for home in _meant(ctx) for task in _config(home).get("tasks", ())))
+    return _starting(incomplete, (task for home in _meant(ctx) for task in _listed(home, "tasks")))
 
 
 def domains(ctx: typer.Context, incomplete: str) -> list[str]:
-    return _starting(incomplete, (name for home in _meant(ctx) for name in _config(home).get("stream", ())))
+    return _starting(incomplete, (name for home in _meant(ctx) for name in _listed(home, "stream")))
 
 
 def tasks_and_domains(ctx: typer.Context, incomplete: str) -> list[str]:
@@ -49,7 +49,7 @@ def spans(ctx: typer.Context, incomplete: str) -> list[str]:
 
 def modes(ctx: typer.Context, incomplete: str) -> list[str]:
     """Mode tokens of the experiment."""
-    return _starting(incomplete, (token for home in _meant(ctx) for token in _config(home).get("plans", ())))
+    return _starting(incomplete, (token for home in _meant(ctx) for token in _listed(home, "plans")))
 
 
 def plugins(ctx: typer.Context, incomplete: str) -> list[str]:
@@ -127,8 +127,10 @@ def _runs(ctx: typer.Context) -> Path:
     return here / "runs"
 
 
-def _config(home: Path) -> dict[str, dict[str, object]]:
-    return _json(home / "config.json")
+def _listed(home: Path, key: str) -> list[str]:
+    """The names under a key of an experiment's `config.json`."""
+    found = _json(home / "config.json").get(key)
+    return [name for name in found if isinstance(name, str)] if isinstance(found, dict | list) else []
 
 
 def _labels(summary: object) -> Iterator[str]:
@@ -143,16 +145,17 @@ def _labels(summary: object) -> Iterator[str]:
             yield from _labels(item)
 
 
-def _summaries(ctx: typer.Context) -> Iterator[dict[str, dict[str, object]]]:
+def _summaries(ctx: typer.Context) -> Iterator[dict[str, object]]:
     from harness2_core.model.names import file_name
 
-    task = ctx.params.get("task")
+    # While an option still waits for its value, arguments have not been given their names.
+    task = ctx.params.get("task") or next(iter(ctx.args), "")
     if isinstance(task, str) and task:
         for home in _meant(ctx):
             yield _json(home / file_name(task) / "summary.json")
 
 
-def _json(path: Path) -> dict[str, dict[str, object]]:
+def _json(path: Path) -> dict[str, object]:
     try:
         found = json.loads(path.read_bytes())
     except (OSError, ValueError):

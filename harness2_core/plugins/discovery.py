@@ -13,12 +13,12 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass  # not attrs: `harness2 --help` lists command plugins, and must stay cheap
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Protocol
 
 from harness2_core.model.kinds import DEFAULTS, KINDS
 
 if TYPE_CHECKING:
-    from importlib.metadata import Distribution, EntryPoint
+    from importlib.metadata import Distribution
 
 API_VERSION: Final = 1
 """The plugin API that this core speaks."""
@@ -107,7 +107,7 @@ def scan(path: Sequence[str] | None = None) -> Scan:
             )
             continue
         for entry in entries:
-            result = _read(entry, name, version, core)
+            result = read_entry(entry, name, version, core)
             if isinstance(result, Found):
                 found.append(result)
             elif result is not None:
@@ -150,7 +150,21 @@ def _speaking(folders: list[str]) -> Iterator[Distribution]:
         yield from itertools.islice(metadata.distributions(name=name, path=folders), 1)
 
 
-def _read(entry: EntryPoint, distribution: str, version: str, core: tuple[str, ...]) -> Found | Flaw | None:
+class Entry(Protocol):
+    """An entry point, whoever read it."""
+
+    @property
+    def group(self) -> str: ...
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def value(self) -> str: ...
+
+
+def read_entry(entry: Entry, distribution: str, version: str, core: tuple[str, ...]) -> Found | Flaw | None:
+    """What an entry offers, or why that cannot be used; `None` for an entry that is not ours."""
     group = _GROUP.fullmatch(entry.group)
     if group is None:
         return None

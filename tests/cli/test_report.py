@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from harness2_core.cli.report import percent, points
+from harness2_core.cli.report_text import percent, points
 
 
 @pytest.fixture

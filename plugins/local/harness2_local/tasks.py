@@ -32,6 +32,7 @@ from harness2_core.api import (
 
 from .folders import files_below, folders_in, text_of
 from .settings import TasksSettings
+from .starter_files import starter_files
 from .task_files import BenchFile, near, read_bench_file, read_task_file
 
 INSTRUCTION: Final = "instruction.md"
@@ -94,6 +95,10 @@ class TaskFolders:
     def words(self, task: str) -> BenchWords:
         bench = self._bench
         return bench.domains.get(task.split("/")[0], bench.words)
+
+    @staticmethod
+    def starter() -> Mapping[str, str]:
+        return starter_files()
 
     def preflight(self) -> Sequence[str]:
         return tuple(self._problems())
