@@ -1,4 +1,4 @@
-"""`harness2 plugins`: what is installed, one plugin in full, what is wrong, and the off switches.
+"""`harness2 plugins`: what is installed, one plugin in full, what is wrong, the off switches, and beginning a new one.
 
 `list`, `disable` and `enable` import no plugin; `show` imports the one it shows; `doctor` imports each in a process of
 its own. So a broken plugin can always be found and switched off.
@@ -26,14 +26,16 @@ from harness2_core.plugins.registry import BUILT_IN, Registry
 from .exits import NOT_DONE
 from .invocation import Invocation
 from .names import plugins
+from .scaffold.command import new
 from .terminal import pairs, say, say_json, table
 
 app: Final = typer.Typer(
     rich_markup_mode=None,
     add_completion=False,
     no_args_is_help=True,
-    help="What is installed, what is wrong with it, and switching it off.",
+    help="What is installed, what is wrong with it, switching it off, and beginning a new one.",
 )
+app.command()(new)
 
 AsJson: TypeAlias = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Row: TypeAlias = dict[str, str]

@@ -1,0 +1,90 @@
+"""Turns of a scripted model, and what it was asked: values, whatever protocol they are spoken in."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Final, Literal, TypeAlias
+
+from attrs import field, frozen
+
+from harness2_core.api import FrozenMap
+from harness2_core.model.canonical import Json
+
+Api: TypeAlias = Literal["chat", "responses", "messages"]
+Event: TypeAlias = tuple[str, Mapping[str, Json]]
+"""Of a stream: the event's name, empty where the protocol has none, and its data."""
+
+_PIECE: Final = re.compile(r"\S+\s*|\s+")
+_PIECE_OF_ARGUMENTS: Final = 12
+
+
+@frozen
+class ToolCall:
+    """`arguments` is JSON text, so that a script can also get it wrong. `tool_call` makes one from values."""
+
+    name: str
+    arguments: str = "{}"
+
+
+def tool_call(name: str, /, **arguments: Json) -> ToolCall:
+    return ToolCall(name, json.dumps(arguments))
+
+
+@frozen
+class Turn:
+    """What the model says once, or how it fails."""
+
+    text: str = ""
+    calls: tuple[ToolCall, ...] = ()
+    input_tokens: int = 10
+    output_tokens: int = 5
+    status: int = 200
+    """Another one is an error in the words of the protocol, with `text` as its message."""
+    retry_after: int | None = None
+    """Seconds, told with an error."""
+    cut_after: int | None = None
+    """The connection breaks after so many events of a stream; a reply that is not streamed breaks in the middle."""
+    wait_seconds: float = 0.0
+    """Before the first byte."""
+
+    @property
+    def pieces(self) -> list[str]:
+        """The text as a stream brings it."""
+        return _PIECE.findall(self.text)
+
+
+def pieces_of(arguments: str) -> list[str]:
+    """A call's arguments as a stream brings them, cut anywhere."""
+    size = _PIECE_OF_ARGUMENTS
+    return [arguments[start : start + size] for start in range(0, len(arguments), size)]
+
+
+def rate_limited(retry_after: int | None = 1) -> Turn:
+    return Turn("slow down", status=429, retry_after=retry_after)
+
+
+def failing(status: int = 500) -> Turn:
+    return Turn("an error that was scripted", status=status)
+
+
+def _texts(items: Mapping[str, str]) -> FrozenMap[str]:
+    return FrozenMap(items)
+
+
+@frozen
+class Asked:
+    """One request as it came. Keys in headers are masked: a record of a test is no place for them."""
+
+    api: Api
+    headers: FrozenMap[str] = field(converter=_texts)
+    body: Mapping[str, Json]
+
+    @property
+    def model(self) -> str:
+        return str(self.body.get("model", ""))
+
+    @property
+    def streams(self) -> bool:
+        return self.body.get("stream") is True
