@@ -88,6 +88,14 @@ class Archive:
         """The number of the latest attempt at the task, begun or not."""
         return max(self.openings(namespace, task), default=1)
 
+    def ended(self, namespace: Namespace, task: str) -> int:
+        """The number of the latest attempt at this mode of this task that came to its end; 0: none did."""
+        for attempt in range(self.attempt(namespace, task), 0, -1):
+            key = _key(namespace, task, attempt)
+            if ("mode", key) in self._found or self.store.get("mode", key) is not None:
+                return attempt
+        return 0
+
     def latest_mode(self, namespace: Namespace, task: str) -> ModeRecord | None:
         """The record of the latest attempt at this mode of this task that came to its end."""
         return self._latest(namespace, task, self.mode)

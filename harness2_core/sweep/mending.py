@@ -16,21 +16,22 @@ from .course import Course
 from .study import Study
 
 
-def mend(study: Study, course: Course) -> int:
-    """How many files had to be written."""
-    mended = 0
+def mend(study: Study, course: Course) -> tuple[int, dict[str, str]]:
+    """How many files had to be written, and the status of each task that was finished before."""
+    mended, statuses = 0, {}
     adopted: list[tuple[str, str, str]] = []
     for task in (*course.finished, *course.tasks):
         summary = summary_of(study, task)
         if task in course.finished:
             mended += readable.write_summary(study.runs, study.home, summary)
+            statuses[task] = summary.status
         for mode, record in summary.modes.items():
             mended += _mode(study, task, mode, record)
             if record.adopted:
                 adopted.append((mode, summary.domain, task))
     for (mode, domain), entries in groupby(sorted(adopted), key=lambda item: item[:2]):
         mended += _shelf(study, mode, domain, [task for _, _, task in entries])
-    return mended
+    return mended, statuses
 
 
 def write_begun(study: Study, tasks: Collection[str]) -> None:

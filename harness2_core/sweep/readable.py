@@ -122,7 +122,7 @@ def _context(archive: Archive, sessions: tuple[Digest, ...]) -> bytes:
     shown = []
     for digest in sessions:
         request = json.loads(archive.text(digest))["session"]
-        files = {path: item.digest for path, item in archive.flat(archive.manifest(request["evidence"])).items()}
+        files = {path: entry.digest for path, entry in archive.manifest(request["evidence"]).entries.items()}
         shown.append({"request": digest, "draw": request["draw"], "editable": request["editable"], "files": files})
     return json.dumps(shown, ensure_ascii=False, indent=2, sort_keys=True).encode() + b"\n"
 

@@ -34,8 +34,7 @@ def unfinished_modes(study: Study, task: str) -> tuple[str, ...]:
     if bases is not None and not bases.usable:
         return ()
     opened = {mode: attempt for attempt, opening in sorted(openings.items()) for mode in opening.modes}
-    ended = {mode: archive.latest_mode(study.namespace(mode), task) for mode in study.modes}
-    return tuple(mode for mode, last in ended.items() if last is None or last.attempt < opened.get(mode, 1))
+    return tuple(m for m in study.modes if archive.ended(study.namespace(m), task) < opened.get(m, 1))
 
 
 def reopened(study: Study, retry: Collection[str], no_cache: bool) -> Study:

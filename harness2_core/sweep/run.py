@@ -6,7 +6,7 @@ line's matter; it asks through `Stop`. What else a command plugin needs is expor
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from attrs import evolve, frozen
@@ -14,6 +14,7 @@ from attrs import evolve, frozen
 from harness2_core.api.runtime import Engine
 from harness2_core.model.canonical import Digest
 from harness2_core.model.frozen import strings
+from harness2_core.model.records import Summary
 from harness2_core.model.requests import Request
 from harness2_core.plugins import facade
 from harness2_core.plugins.config import Config
@@ -26,8 +27,7 @@ from . import readable
 from .binding import identified
 from .bodies import body
 from .budget import Budget, Caps
-from .closing import summary_of
-from .course import Course, course_of
+from .course import course_of
 from .estimate import check_caps, estimate
 from .events import Events, Listener, utc_now
 from .files import write_whole
@@ -188,7 +188,7 @@ def _swept(
     events.tell("sweep-started", facts=opening(study, nodes) | setting_out(study, course))
     if course.tasks:
         notice(f"to do: {estimate(study, ledger_of(study)).words()}")
-    mended = mend(study, course)
+    mended, before = mend(study, course)
     if mended:
         notice(f"{mended} readable copies were missing or different and have been rewritten from the store")
 
@@ -197,7 +197,8 @@ def _swept(
     ).run()
     left = tuple(task for task in course.tasks if Key("finish", task) not in outcome.results)
     write_begun(study, left)
-    result = _result(study, course, outcome, left, started, stop, began)
+    ended = {key.task: made.status for key, made in outcome.results.items() if isinstance(made, Summary)}
+    result = _result(study, before | ended, course.finished, outcome, left, started, stop, began)
     events.tell("sweep-ended", facts={"exit": str(result.exit_code)})
     if course.tasks:
         write_whole(_sweep_path(study, began), readable.pretty(result))
@@ -206,18 +207,18 @@ def _swept(
 
 def _result(
     study: Study,
-    course: Course,
+    statuses: Mapping[str, str],
+    finished: tuple[str, ...],
     outcome: Outcome[Result],
     left: tuple[str, ...],
     started: dict[Digest, Request],
     stop: Stop,
     began: str,
 ) -> SweepResult:
-    ended = [*course.finished, *(task for task in course.tasks if task not in left)]
     return SweepResult(
         namespace=str(study.home),
-        statuses={task: summary_of(study, task).status for task in ended},
-        skipped=course.finished,
+        statuses=statuses,
+        skipped=finished,
         left=left,
         paid=paid_for(study.archive, started),
         held={str(key): why for key, why in outcome.held.items()},
