@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 import os
+import re
 import signal
 import time
 from collections.abc import Iterator
@@ -31,7 +32,7 @@ class CrashingStore:
         self._store = store
         self._orders = orders
         self._count = _counts.setdefault(orders, itertools.count(1))
-        self._at = _number(orders / _AT)
+        self._at = _order(orders / _AT)
 
     def put_blob(self, source: Path | bytes) -> Digest:
         digest = self._store.put_blob(source)
@@ -76,15 +77,18 @@ class CrashingStore:
             os.write(file, line)
         finally:
             os.close(file)
-        if number == self._at:
+        if self._at and (str(number) == self._at or re.match(self._at, f"{what} {kind} {key}")):
             os.kill(os.getpid(), signal.SIGKILL)
             time.sleep(60)  # the signal may reach another thread first
 
 
-def crash_at(orders: Path, number: int | None) -> None:
-    """Processes started from now on are killed after so many steps of their store; with `None`, none is."""
+def crash_at(orders: Path, step: int | str | None) -> None:
+    """Processes started from now on are killed after that step of their store; with `None`, none is.
+
+    A number counts steps; a text is a pattern that the beginning of the first step meant matches, such as `put view`.
+    """
     orders.mkdir(parents=True, exist_ok=True)
-    (orders / _AT).write_text("" if number is None else str(number), encoding="ascii")
+    (orders / _AT).write_text("" if step is None else str(step), encoding="ascii")
 
 
 def forget(orders: Path) -> None:
@@ -115,8 +119,8 @@ def paid_again(orders: Path) -> tuple[str, ...]:
     return tuple(wrong)
 
 
-def _number(path: Path) -> int:
+def _order(path: Path) -> str:
     try:
-        return int(path.read_text(encoding="ascii") or 0)
+        return path.read_text(encoding="ascii")
     except FileNotFoundError:
-        return 0
+        return ""

@@ -381,7 +381,7 @@ class Program:
                 "from harness2_core.cli.main import main; main()",
                 *self.arguments(*more, **options),
             ],
-            env={**os.environ, "PYTHONPATH": str(self._site)},
+            env={**os.environ, "PYTHONPATH": os.pathsep.join([str(self._site), os.environ.get("PYTHONPATH", "")])},
             cwd=self.bench.root,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -403,12 +403,15 @@ class Program:
 
     def records(self, runs: Path | None = None) -> Mapping[tuple[str, str], bytes]:
         """What must be equal of two runs that ended alike."""
-        return comparable(FilesystemStore((runs or self.bench.runs) / "store"))
+        return comparable(self.store(runs))
 
     def attempts(self, runs: Path | None = None) -> int:
         """How many were begun, whatever became of them."""
-        keys = [key for key, _ in FilesystemStore((runs or self.bench.runs) / "store").scan("attempt")]
-        return sum(key.endswith("/started") for key in keys)
+        return sum(key.endswith("/started") for key, _ in self.store(runs).scan("attempt"))
+
+    def store(self, runs: Path | None = None) -> Store:
+        """Of a runs directory, without a diary."""
+        return FilesystemStore((runs or self.bench.runs) / "store")
 
     def close(self) -> None:
         if self._warm is not None:

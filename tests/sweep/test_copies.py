@@ -3,29 +3,67 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import pytest
 
-def test_deleted_and_altered_readable_copies_are_rewritten_from_the_store_saying_so(bench: Any) -> None:
+
+def altered(task: Path) -> None:
+    (task / "harnesses" / "inv1" / "scripts" / "solve.py").write_text("altered")
+
+
+def shortened(task: Path) -> None:
+    selection = task / "selection" / "selection.json"
+    selection.write_bytes(selection.read_bytes()[:-20])
+
+
+def one_file_deleted(task: Path) -> None:
+    (task / "harnesses" / "agg1" / "scripts" / "solve.py").unlink()
+
+
+def one_file_added(task: Path) -> None:
+    (task / "harnesses" / "dom1" / "more.py").write_text("added")
+
+
+def contexts_deleted(task: Path) -> None:
+    shutil.rmtree(task / "context")
+
+
+def summary_replaced(task: Path) -> None:
+    (task / "summary.json").write_text("rubbish")
+
+
+def library_deleted(task: Path) -> None:
+    shutil.rmtree(task.parents[2] / "library")
+
+
+@pytest.mark.parametrize(
+    ("damage", "files"),
+    [
+        (altered, 1),
+        (shortened, 1),
+        (one_file_deleted, 1),
+        (one_file_added, 1),
+        (contexts_deleted, 3),
+        (summary_replaced, 1),
+        (library_deleted, 3),
+    ],
+)
+def test_a_copy_that_is_missing_or_different_is_rewritten_from_the_store_and_that_is_said(
+    bench: Any, damage: Callable[[Path], None], files: int
+) -> None:
     bench.run()
     before = _copies(bench.runs)
-    task = bench.runs / "adapt" / "small-po-agg1" / _task_directories(bench)[0]
-    (task / "summary.json").write_text("rubbish")
-    (task / "harnesses" / "inv1" / "scripts" / "solve.py").write_text("altered")
-    (task / "harnesses" / "agg1" / "scripts" / "solve.py").unlink()
-    (task / "harnesses" / "dom1" / "more.py").write_text("added")
-    shutil.rmtree(task / "context")
-    (task / "selection" / "selection.json").unlink()
-    shutil.rmtree(bench.runs / "library")
+    damage(bench.runs / "adapt" / "small-po-agg1" / _task_directories(bench)[0])
+    assert _copies(bench.runs) != before
 
     again = bench.run()
 
     assert again.paid.nothing
     assert _copies(bench.runs) == before
-    (said,) = _rewritten(bench)
-    assert said.startswith("11 readable copies")
+    assert [note.split()[0] for note in _rewritten(bench)] == [str(files)]
 
 
 def test_an_untouched_runs_directory_is_resumed_without_a_word(bench: Any) -> None:

@@ -151,17 +151,25 @@ def test_the_number_of_an_attempt_is_no_task_s_name(bench: Any) -> None:
     assert [bench.mode(task) for task in ("sums/first.a2", "sums/first@2")] == others
 
 
+def test_without_the_cache_what_an_open_task_has_already_is_drawn_anew(bench: Any) -> None:
+    stopped(bench, Again())
+    before = draws(bench)
+
+    result = bench.run(again=Again(no_cache=True))
+
+    assert before == {"small-po-agg1/sums/first/base1"}
+    assert "small-po-agg1/sums/first/base1.a2" in draws(bench)
+    assert (result.exit_code, result.paid.rollouts) == (0, 4)
+
+
 def test_a_stopped_run_without_the_cache_goes_on_with_what_it_has_drawn(bench: Any) -> None:
-    bench.task("sums/second")
     stopped(bench, Again())
     stopped(bench, Again(no_cache=True))
-    drawn = draws(bench)
+    assert "small-po-agg1/sums/first/base1.a2" in draws(bench)
 
-    bench.run(again=Again(no_cache=True))
+    result = bench.run(again=Again(no_cache=True))
 
-    assert not any(".a3" in draw for draw in draws(bench))
-    assert drawn <= draws(bench)
-    assert {record.attempt for record in (bench.mode("sums/first"), bench.mode("sums/second"))} <= {1, 2}
+    assert (result.exit_code, result.paid.rollouts, bench.mode().attempt) == (0, 3, 2)
 
 
 def test_without_the_cache_what_is_finished_stays_finished(bench: Any) -> None:
