@@ -62,6 +62,14 @@ def at_least(minimum: int) -> Validator[int]:
     return validate
 
 
+def between(least: int, most: int) -> Validator[int]:
+    def validate(owner: object, field: Field, value: int) -> None:
+        if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= most:
+            raise _invalid(owner, field, value, f"an integer of at least {least} and at most {most}")
+
+    return validate
+
+
 def a_digest(owner: object, field: Field, value: str) -> None:
     if not isinstance(value, str) or not is_digest(value):
         raise _invalid(owner, field, value, "a SHA-256 in 64 lower-case hexadecimal digits")

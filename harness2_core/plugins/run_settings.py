@@ -12,12 +12,15 @@ from attrs import evolve, field, frozen
 
 from harness2_core.model.bench import NETWORKS
 from harness2_core.model.channel import Channel
-from harness2_core.model.check import Field, at_least, decimal_text, matches, optional
+from harness2_core.model.check import Field, at_least, between, decimal_text, matches, optional
 from harness2_core.model.errors import InvalidValue
 from harness2_core.model.frozen import FrozenMap, strings, texts
 
 from .config import Config
 from .fields import AMOUNT
+
+MOST_K: Final = 100
+"""Plans grow with the square of k: far above what anybody pays for, and far below what fills a memory."""
 
 ROLES: Final = ("executor", "improver", "selector", "reflector", "judge")
 
@@ -61,7 +64,7 @@ class RunSettings:
 
     bench: str = _setting("Name of the adapter that brings the tasks.", default="")
     substrate: str = _setting("Name or token of the agent framework.", default="")
-    k: int = _setting("Base rollouts of a task, and stages of each kind.", default=1, validator=at_least(1))
+    k: int = _setting("Base rollouts of a task, and stages of each kind.", default=1, validator=between(1, MOST_K))
     modes: tuple[str, ...] = _setting(
         "Names or tokens of the modes to run side by side; empty: the default one.", default=(), converter=strings
     )
