@@ -202,3 +202,18 @@ def test_a_call_that_takes_too_long_ends_and_leaves_nothing(distributions: objec
     with pytest.raises(subprocess.TimeoutExpired):
         run_harness2("zz-do", "x", process=True, limit_seconds=3)
     assert time.monotonic() - begun < 50
+
+
+@pytest.mark.process
+@pytest.mark.together
+def test_a_whole_sweep_leaves_nothing_behind(run_harness2: RunHarness2) -> None:
+    """Agents, judges, store, library: everything lies in the runs directory, and nothing else has happened."""
+    config = Path(__file__).resolve().parent.parent.parent / "examples" / "own-tasks.toml"
+    runs = run_harness2.home.work / "runs"
+
+    ran = run_harness2("--config", str(config), "run", "--runs", str(runs), process=True)
+    judged = run_harness2("--config", str(config), "judge", "--bases", "--json", "--runs", str(runs))
+
+    assert (ran.code, judged.code) == (0, 0), ran.err + judged.err
+    assert [row["score"] for row in judged.json] == ["0", "1"]  # type: ignore[attr-defined]
+    assert (runs / "library").is_dir()
