@@ -104,15 +104,6 @@ def test_the_index_leads_to_every_page() -> None:
     assert [page.name for page in DOCS if page.name != "index.md" and f"({page.name})" not in index] == []
 
 
-@by_page
-def test_lines_are_short_enough_to_read_in_a_terminal(page: Path) -> None:
-    """Tables, links and what programs print may be longer."""
-    if "Written by `python tools/" in page.read_text(encoding="utf-8"):
-        pytest.skip("written by a program")
-    long = [line for line in prose(page).splitlines() if len(line) > 132 and not line.startswith(("|", "!", "["))]
-    assert long == []
-
-
 # -- blocks of code
 
 

@@ -11,12 +11,15 @@ import sys
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 from attrs import frozen
 
+from harness2_core import testing
 from harness2_core.api import (
     Adapter,
+    BenchWords,
     Engine,
     HarnessTree,
     Judge,
@@ -30,10 +33,12 @@ from harness2_core.api import (
     Substrate,
 )
 from harness2_core.cli import main
+from harness2_core.method.missions import core_templates, mission
 from harness2_core.model.kinds import KINDS
 from harness2_core.plugins import facade
 from harness2_core.plugins.discovery import scan
 from harness2_core.plugins.registry import Registry
+from harness2_core.testing.toys import TOY_SURFACE
 
 ROOT = Path(__file__).resolve().parent.parent
 README = ROOT / "README.md"
@@ -127,6 +132,13 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_there_is_an_example_of_every_kind() -> None:
     assert {name.split(".")[0] for name in plugins_of(PLUGINS).entries} == {*KINDS, "defaults"}
+
+
+def test_every_contract_class_is_named_and_used() -> None:
+    page = PLUGINS.read_text(encoding="utf-8")
+    classes = [name for name in testing.__all__ if name.endswith("Contract")]
+    assert len(classes) == len(KINDS)
+    assert [name for name in classes if f"`{name}`" not in page or f"({name}):" not in page] == []
 
 
 def test_examples_are_short() -> None:
@@ -265,6 +277,18 @@ def test_the_plugin_of_the_readme_runs(
     assert "every edit is a final" in typed("plugins", "show", "uncomposed")
     assert "own_tasks-py-agg1: 1 ok" in typed("run", "--modes", "parallel,uncomposed")
     assert "unc: inv1" in typed("show")
+
+
+def test_the_mode_with_texts_of_its_own_renders_them() -> None:
+    (text,) = blocks(ROOT / "docs" / "missions.md", "python")
+    made: dict[str, Any] = {}
+    exec(text, made)
+    mode = made["Tidy"]()
+    (stage,) = mode.plan(2).stages
+    templates = core_templates().with_texts(mode.templates().texts)
+    told = mission(stage, ("`context/task.md`: the task",), BenchWords("Letters are read."), TOY_SURFACE, templates)
+    assert told.startswith("Make the harness shorter without changing what it does.\n")
+    assert "- `context/task.md`: the task\n" in told
 
 
 # -- Python
