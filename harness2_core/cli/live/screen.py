@@ -50,11 +50,15 @@ class Screen:
     def shown(self) -> Iterator[None]:
         """The view stands on the terminal meanwhile, and standard output and error go by above it."""
         with ExitStack() as stack:
-            stack.callback(self._close)
-            stack.enter_context(redirect_stderr(_Above(self._stream, self.print)))
-            if sys.stdout.isatty():
-                stack.enter_context(redirect_stdout(_Above(sys.stdout, self.print)))
             self._thread.start()
+            stack.callback(self._close)
+            errors = _Above(self._stream, self.print)
+            stack.callback(errors.end)
+            stack.enter_context(redirect_stderr(errors))
+            if sys.stdout.isatty():
+                output = _Above(sys.stdout, self.print)
+                stack.callback(output.end)
+                stack.enter_context(redirect_stdout(output))
             yield
 
     def print(self, stream: TextIO, text: str) -> None:
@@ -65,12 +69,11 @@ class Screen:
     def _keep(self) -> None:
         while not self._over.wait(REFRESH_SECONDS):
             self._turn(self._lines)
+        self._turn(_nothing)
 
     def _close(self) -> None:
         self._over.set()
         self._thread.join(_STUCK_SECONDS)
-        if not self._thread.is_alive():
-            self._turn(_nothing)
 
     def _lines(self, columns: int, rows: int) -> Sequence[Text]:
         try:
@@ -161,6 +164,11 @@ class _Above(io.TextIOBase):
         if newline:
             self._put(self._stream, lines + newline)
         return len(text)
+
+    def end(self) -> None:
+        """Half a line is a line at the end."""
+        if self._half:
+            self.write("\n")
 
     def close(self) -> None:
         """Never closed by those who borrow it, as the stream that it stands for."""
