@@ -19,7 +19,7 @@ from .invocation import Invocation
 from .run_options import run_options
 from .terminal import one_line, say, say_json, table, warn
 
-app = typer.Typer(rich_markup_mode=None, no_args_is_help=True, pretty_exceptions_enable=False)
+app = typer.Typer(rich_markup_mode=None, no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
 
 
 @app.command()

@@ -12,7 +12,7 @@ from harness2_core.model.errors import ConfigError
 
 from .terminal import say
 
-app = typer.Typer(rich_markup_mode=None, no_args_is_help=True, pretty_exceptions_enable=False)
+app = typer.Typer(rich_markup_mode=None, no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
 
 _PROGRAM = "harness2"
 _VARIABLE = "_HARNESS2_COMPLETE"

@@ -21,7 +21,7 @@ from .invocation import Invocation
 from .names import settings
 from .terminal import say, say_json, table, warn
 
-app = typer.Typer(rich_markup_mode=None, no_args_is_help=True, pretty_exceptions_enable=False)
+app = typer.Typer(rich_markup_mode=None, no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
 
 _Key = Annotated[str, typer.Argument(metavar="TABLE.KEY", help="A setting, such as run.k.", autocompletion=settings)]
 _AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]

@@ -12,7 +12,7 @@ from .names import modes, tasks
 from .run_options import run_options
 from .terminal import one_line, say, say_json, table
 
-app = typer.Typer(rich_markup_mode=None, no_args_is_help=True, pretty_exceptions_enable=False)
+app = typer.Typer(rich_markup_mode=None, no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
 
 _Task = Annotated[str, typer.Argument(help="The task whose entry it is.", autocompletion=tasks)]
 _Mode = Annotated[

@@ -104,8 +104,7 @@ def differences(before: Experiment, now: Experiment) -> tuple[str, ...]:
         if part.name in _GROWS:
             continue
         old, new = getattr(before, part.name), getattr(now, part.name)
-        if old != new:
-            found.append(f"{part.name} was {_shown(old)}, is now {_shown(new)}")
+        found += _changes(part.name, old, new)
     for mode in before.plans:
         if mode in now.plans and before.plans[mode] != now.plans[mode]:
             found.append(f"the plan of mode {mode!r} has changed")
@@ -138,8 +137,23 @@ def joined(before: Experiment, now: Experiment) -> Experiment:
     )
 
 
+def _changes(name: str, old: object, new: object) -> list[str]:
+    """What differs, mappings and channels part by part."""
+    if old == new:
+        return []
+    if isinstance(old, FrozenMap) and isinstance(new, FrozenMap):
+        keys = sorted({*old, *new})
+        return [change for key in keys for change in _changes(f"{name}.{key}", old.get(key), new.get(key))]
+    if isinstance(old, Channel) and isinstance(new, Channel):
+        parts = [part.name for part in fields(Channel)]
+        return [
+            change for part in parts for change in _changes(f"{name}.{part}", getattr(old, part), getattr(new, part))
+        ]
+    return [f"{name} was {_shown(old)}, is now {_shown(new)}"]
+
+
 def _shown(value: object) -> str:
-    if isinstance(value, FrozenMap):
-        return "{" + ", ".join(f"{key}: {_shown(item)}" for key, item in value.items()) + "}"
+    if value is None or value == "":
+        return "not set"
     text = str(value)
     return text[:12] + "…" if len(text) == 64 and " " not in text else text
