@@ -13,10 +13,11 @@ from typing import TypeVar
 from attrs import define, field, frozen
 
 from harness2_core import __version__
-from harness2_core.api.adapters import Preflights
+from harness2_core.api.adapters import Adapter, Preflights
 from harness2_core.api.runtime import ChecksChannels, Engine, Sandbox, Store
 from harness2_core.api.substrates import TellsVersion
 from harness2_core.model.errors import ConfigError, Harness2Error, StoreError
+from harness2_core.model.process import Place, Policy
 from harness2_core.plugins import facade
 from harness2_core.plugins.config import Config
 from harness2_core.plugins.loading import blaming
@@ -29,6 +30,7 @@ from harness2_core.plugins.run_settings import (
     role_settings,
     run_settings,
 )
+from harness2_core.work.network import stricter, with_model
 from harness2_core.work.process import limits_in_force
 
 from .judges import judge_of
@@ -112,7 +114,8 @@ class _Check:
             engine.close()
         self.judge()
         self.store(run)
-        self.sandbox(run)
+        promised = adapter.spec.network if isinstance(adapter, Adapter) else "none"
+        self.sandbox(run, promised, roles["executor"].model)
         access = self.made("access", run.access)
         if isinstance(access, ChecksChannels):
             for role, bound in roles.items():
@@ -164,7 +167,8 @@ class _Check:
         if store is not None and self.tried(lambda: _written(store, run), f"store {name}"):
             self.facts["store"] = f"{name}, writable, for {run.runs}"
 
-    def sandbox(self, run: RunSettings) -> None:
+    def sandbox(self, run: RunSettings, promised: str, model: str) -> None:
+        """`promised` is the network of the benchmark's text, `model` the executor's."""
         chosen: tuple[str, Sandbox | None, str] | None = self.tried(
             lambda: facade.choose_sandbox(
                 self.registry, run.sandbox, lambda name: settings_of(self.registry, self.config, "sandbox", name)
@@ -177,6 +181,10 @@ class _Check:
         self.facts["sandbox"] = name or f"none: agents run with your own rights ({reason})"
         if isinstance(made, Preflights):
             self.problems += [f"sandbox {name}: {told}" for told in self.preflight("sandbox", name, made)]
+        if isinstance(made, Sandbox):
+            network = stricter(with_model(promised) if model else promised, run.network)
+            place = Place("/workspace", "/home/agent", "/workspace/output")
+            self.tried(partial(made.wrap, ("true",), Policy({}, network), place), f"executors under {name}")
 
     def experiment(self) -> None:
         study = self.tried(lambda: study_of(self.config, self.registry, dry=True))

@@ -96,3 +96,27 @@ def test_a_task_that_has_changed_since_the_run_is_found(bench: Any, typed: Calla
     said = typed("check")
     assert said.code == 1
     assert "'sums/first' has changed" in said.out
+
+
+PICKY = """
+    from harness2_core.api import ConfigError
+
+    class Made:
+        def works(self):
+            return ""
+
+        def wrap(self, argv, policy, place):
+            if policy.network not in ("none", "open"):
+                raise ConfigError(f"no network {policy.network!r} here", "allow all of it or none")
+            return argv
+"""
+
+
+def test_a_network_that_the_sandbox_cannot_give_is_told_before_the_first_rollout(
+    bench: Any, typed: Callable[..., Any]
+) -> None:
+    bench.plugin("sandbox", "picky", PICKY)
+    assert typed("check", "--sandbox", "picky").code == 0
+    said = typed("check", "--sandbox", "picky", "--model-executor", "some-model")
+    assert said.code == 1
+    assert "executors under picky: no network 'model' here; allow all of it or none" in said.out
