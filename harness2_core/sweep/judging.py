@@ -105,7 +105,9 @@ def judge_rows(study: Study, bench: Bench, which: str, engine: Engine, stop: Sto
     events.tell("judging-started", facts=opening(study, nodes))
     prepare: Prepare[Grade | None] = Prepare(study, body, _admitted, started)
     Scheduler(nodes, prepare, engine, perform, study.limits, stop, teller(events, study.archive, started)).run()
-    return Judged(rows_of(study, bench, which), paid_for(study.archive, started), stop.level > 0, stop.signal)
+    return Judged(
+        rows_of(study, bench, which), paid_for(study.archive, started, prepare.former), stop.level > 0, stop.signal
+    )
 
 
 def _rows(study: Study, summary: Summary, which: str) -> Iterator[Row]:

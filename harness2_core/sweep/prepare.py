@@ -47,6 +47,8 @@ class Prepare(Generic[R]):
         self._body = body
         self._admission = admission
         self._started = started
+        self.former: dict[Digest, int] = {}
+        """Started request -> attempts at it that were begun before: by killed runs, or by other processes."""
         self._running: dict[Key, Body[R | Held]] = {}
 
     def start(self, key: Key, results: Mapping[Key, R]) -> Wants | Done[R] | Held:
@@ -78,7 +80,10 @@ class Prepare(Generic[R]):
         return tuple(admitted)
 
     def assignment(self, wanted: tuple[Wanted, ...]) -> Assignment:
-        self._started.update({item.digest: item.request for item in wanted})
+        for item in wanted:
+            if item.digest not in self._started:
+                self.former[item.digest] = len(attempts.attempts_of(self._study.store, item.digest))
+                self._started[item.digest] = item.request
         return self._study.assignment(tuple(item.request for item in wanted))
 
     def lost(self, wanted: Wanted, ended: Ended, tries: int) -> Repeat:

@@ -83,7 +83,8 @@ def reselect(study: Study, vote: Vote, engine: Engine, budget: Budget, stop: Sto
     events.tell("reselecting-started", facts=opening(study, nodes))
     prepare: Prepare[SelectionRecord] = Prepare(study, body, budget.may_start, started)
     Scheduler(nodes, prepare, engine, perform, study.limits, stop, teller(events, study.archive, started)).run()
-    return Reselected(_rows(study, vote.name), paid_for(study.archive, started), stop.level > 0, stop.signal)
+    paid = paid_for(study.archive, started, prepare.former)
+    return Reselected(_rows(study, vote.name), paid, stop.level > 0, stop.signal)
 
 
 def _again(study: Study, key: Key, vote: Vote) -> Body[SelectionRecord | Held]:

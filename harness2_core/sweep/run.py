@@ -198,7 +198,16 @@ def _swept(
     left = tuple(task for task in course.tasks if Key("finish", task) not in outcome.results)
     write_begun(study, left)
     ended = {key.task: made.status for key, made in outcome.results.items() if isinstance(made, Summary)}
-    result = _result(study, before | ended, course.finished, outcome, left, started, stop, began)
+    result = _result(
+        study,
+        before | ended,
+        course.finished,
+        outcome,
+        left,
+        paid_for(study.archive, started, prepare.former),
+        stop,
+        began,
+    )
     events.tell("sweep-ended", facts={"exit": str(result.exit_code)})
     if course.tasks:
         write_whole(_sweep_path(study, began), readable.pretty(result))
@@ -211,7 +220,7 @@ def _result(
     finished: tuple[str, ...],
     outcome: Outcome[Result],
     left: tuple[str, ...],
-    started: dict[Digest, Request],
+    paid: Paid,
     stop: Stop,
     began: str,
 ) -> SweepResult:
@@ -220,7 +229,7 @@ def _result(
         statuses=statuses,
         skipped=finished,
         left=left,
-        paid=paid_for(study.archive, started),
+        paid=paid,
         held={str(key): why for key, why in outcome.held.items()},
         stopped=outcome.stopped or "; ".join(outcome.barred),
         signal=stop.signal,

@@ -6,10 +6,11 @@ from collections.abc import Collection, Mapping
 
 from harness2_core.model.canonical import Digest
 from harness2_core.model.channel import Usage, total_usage
-from harness2_core.model.records import Grade, Reply, Rollout
+from harness2_core.model.records import AttemptEnded, Grade, Reply, Rollout
 from harness2_core.model.requests import GradeRequest, Request, RolloutRequest, SessionRequest, kind_of
 from harness2_core.model.serial import load
 from harness2_core.work import attempts
+from harness2_core.work.policy import CANCELLED
 
 from .archive import Archive
 from .result import Paid
@@ -26,15 +27,18 @@ def role_of(request: Request) -> str:
             return "judge"
 
 
-def paid_for(archive: Archive, requests: Mapping[Digest, Request]) -> Paid:
-    """What these requests, all begun by this invocation, have cost with their lost attempts."""
+def paid_for(archive: Archive, requests: Mapping[Digest, Request], former: Mapping[Digest, int] | None = None) -> Paid:
+    """What these requests, all begun by this invocation, have cost with their lost attempts.
+
+    `former` says how many attempts at a request others had begun before: those are theirs.
+    """
     usages: dict[str, list[Usage]] = {}
     counts = {"rollout": 0, "session": 0, "grade": 0}
     lost = 0
     for digest, request in requests.items():
-        tries = attempts.lost_attempts(archive.store, digest)
-        lost += tries
-        spent = [attempts.spent_on_lost(archive.store, digest)] if tries else []
+        ends = _lost(archive, digest, (former or {}).get(digest, 0))
+        lost += sum(end.cause != CANCELLED for end in ends)
+        spent = [end.usage for end in ends if end.usage is not None]
         kind = kind_of(request)
         final = _final(archive, kind, digest)
         if final is not None:
@@ -51,14 +55,16 @@ def paid_for(archive: Archive, requests: Mapping[Digest, Request]) -> Paid:
 
 
 def usage_of(archive: Archive, kind: str, digests: Collection[Digest]) -> tuple[Usage, ...]:
-    """Usages of the records that exist, those of lost attempts included."""
+    """Usages of the records that exist, those of attempts that came to nothing included."""
     finals = [_final(archive, kind, digest) for digest in digests]
-    lost = [
-        attempts.spent_on_lost(archive.store, digest)
-        for digest in digests
-        if attempts.lost_attempts(archive.store, digest)
-    ]
-    return (*(usage for usage in finals if usage is not None), *lost)
+    lost = [end.usage for digest in digests for end in _lost(archive, digest)]
+    return tuple(usage for usage in (*finals, *lost) if usage is not None)
+
+
+def _lost(archive: Archive, digest: Digest, former: int = 0) -> list[AttemptEnded]:
+    """Ends of attempts that came to nothing, those that we cancelled too: they may have cost something."""
+    ends = [attempt.ended for attempt in attempts.attempts_of(archive.store, digest)[former:]]
+    return [end for end in ends if end is not None and end.cause]
 
 
 def _final(archive: Archive, kind: str, digest: Digest) -> Usage | None:

@@ -32,3 +32,12 @@ def test_a_cause_is_dead_after_its_own_tries(bench: Any) -> None:
 
     assert bench.mode().stages[0].fell_back
     assert sys.modules["losing_proposer_made"].causes == ["rate-limit", "provider"]  # the fourth `provider` was the end
+
+
+def test_each_invocation_counts_the_losses_of_its_own_time(bench: Any) -> None:
+    bench.improver("losing", LOSES.replace("causes = []", f"causes = {['budget', 'network']}"))
+
+    first, second = bench.run(), bench.run()
+
+    assert (first.exit_code, first.paid.lost) == (3, 1)  # nothing more of this model
+    assert (second.exit_code, second.paid.lost) == (0, 1)
