@@ -209,7 +209,7 @@ def _plugin_commands(ctx: object) -> dict[str, str]:
 
 
 def _plugin_command(ctx: object, name: str) -> Any:  # the type is private to typer
-    from harness2_core.plugins.discovery import near
+    from harness2_core.model.nearest import near
     from harness2_core.plugins.provider_settings import settings_of
 
     invocation = _invocation(ctx)

@@ -11,7 +11,7 @@ import typer
 from harness2_core import HOME
 from harness2_core.model.errors import ConfigError
 from harness2_core.model.namespace import parse_namespace
-from harness2_core.plugins.discovery import near
+from harness2_core.model.nearest import near
 from harness2_core.plugins.run_settings import run_settings
 from harness2_core.sweep.event_log import NAME, Follower, held
 from harness2_core.sweep.experiments import begun

@@ -10,6 +10,7 @@ import random
 from collections.abc import Collection, Mapping, Sequence
 
 from .errors import ConfigError
+from .nearest import near
 
 
 def ordered_tasks(domain: str, tasks: Collection[str], seed: int | None) -> tuple[str, ...]:
@@ -48,12 +49,19 @@ def chosen_tasks(
     for name, wanted, there in (("domain", only_domains, set(domains)), ("task", only_tasks, known)):
         unknown = sorted(set(wanted) - there)
         if unknown:
-            raise ConfigError(f"unknown {name} {unknown[0]!r}", f"known are {', '.join(sorted(there)[:20]) or 'none'}")
+            listed = sorted(there)
+            more = f" and {len(listed) - 20} more" if len(listed) > 20 else ""
+            raise ConfigError(
+                f"unknown {name} {unknown[0]!r}",
+                f"{near(unknown[0], listed)}known are {', '.join(listed[:20]) or 'none'}{more}",
+            )
     chosen = {}
     for domain, tasks in domains.items():
         kept = tuple(task for task in tasks if not only_tasks or task in only_tasks)
         if kept and (not only_domains or domain in only_domains):
             chosen[domain] = kept[:max_tasks] if max_tasks else kept
+    if not chosen and (only_domains or only_tasks):
+        raise ConfigError("no task is both in `only_tasks` and in `only_domains`", "leave one of them out")
     return chosen
 
 

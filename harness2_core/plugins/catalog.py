@@ -12,9 +12,10 @@ from dataclasses import dataclass
 from harness2_core import __version__
 from harness2_core.model.errors import PluginError
 from harness2_core.model.kinds import KINDS, plural
+from harness2_core.model.nearest import near
 
 from .core_version import unmet, wants_newer
-from .discovery import Flaw, Found, Scan, near, normal
+from .discovery import Flaw, Found, Scan, normal
 from .off_switches import OffSwitch
 
 

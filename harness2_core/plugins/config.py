@@ -17,8 +17,8 @@ from attrs import evolve, field, frozen
 
 from harness2_core.model.errors import ConfigError
 from harness2_core.model.kinds import KINDS, plural
+from harness2_core.model.nearest import near
 
-from .discovery import near
 from .given import Given, Number, Origin
 from .settings import build
 from .toml_lines import Keys, lines_of

@@ -10,12 +10,12 @@ from __future__ import annotations
 import itertools
 import re
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass  # not attrs: `harness2 --help` lists command plugins, and must stay cheap
-from difflib import get_close_matches
 from typing import TYPE_CHECKING, Final, Protocol
 
 from harness2_core.model.kinds import DEFAULTS, KINDS
+from harness2_core.model.nearest import near
 
 if TYPE_CHECKING:
     from importlib.metadata import Distribution
@@ -126,12 +126,6 @@ def scan(path: Sequence[str] | None = None) -> Scan:
 def normal(distribution: str) -> str:
     """A distribution's name as indexes compare it."""
     return re.sub(r"[-_.]+", "-", distribution).lower()
-
-
-def near(name: str, known: Iterable[str]) -> str:
-    """`did you mean ...? ` with a trailing space, or nothing."""
-    close = get_close_matches(name, sorted(set(known)), n=3, cutoff=0.6)
-    return f"did you mean {' or '.join(repr(item) for item in close)}? " if close else ""
 
 
 def _speaking(folders: list[str]) -> Iterator[Distribution]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import Final
 
@@ -106,10 +107,21 @@ def _single(field: SettingField, given: Given, label: str) -> object:
 def _text(field: SettingField, given: Given, label: str) -> str:
     value = given.value
     if field.amount and isinstance(value, int | Number) and not isinstance(value, bool):
+        value = str(value)
+    if field.amount and isinstance(value, str):
+        if value and not _is_decimal(value):
+            raise _wrong(field, label, given, _shown(field, given.value))
         return str(value)
     if not isinstance(value, str) or isinstance(value, Number):
         raise _wrong(field, label, given, _shown(field, value), "; put it in quotes")
     return value
+
+
+def _is_decimal(text: str) -> bool:
+    try:
+        return Decimal(text).is_finite()
+    except InvalidOperation:
+        return False
 
 
 def _integer(field: SettingField, given: Given, label: str) -> int:

@@ -9,9 +9,9 @@ from attrs import frozen
 
 from harness2_core.model.errors import ConfigError, PluginError
 from harness2_core.model.kinds import KINDS, plural
+from harness2_core.model.nearest import near
 
 from .config import FLAT, NAMED, Config
-from .discovery import near
 from .fields import SettingField, fields_of
 from .given import Given
 from .masking import masked

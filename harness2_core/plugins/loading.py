@@ -17,8 +17,9 @@ import pluggy
 
 from harness2_core.api import hookspecs
 from harness2_core.model.errors import Harness2Error, PluginError
+from harness2_core.model.nearest import near
 
-from .discovery import Found, near
+from .discovery import Found
 
 
 def broken(found: Found, what: str, cause: BaseException | None = None) -> PluginError:

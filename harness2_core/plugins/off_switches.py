@@ -13,8 +13,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from harness2_core.model.errors import ConfigError, PluginError
+from harness2_core.model.nearest import near
 
-from .discovery import Found, Scan, near, normal
+from .discovery import Found, Scan, normal
 
 if TYPE_CHECKING:
     import tomlkit

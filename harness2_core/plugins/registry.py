@@ -16,10 +16,11 @@ import attrs
 from harness2_core import __version__
 from harness2_core.model.errors import PluginError
 from harness2_core.model.kinds import DEFAULTS, plural
+from harness2_core.model.nearest import near
 from harness2_core.model.provider import Provider
 
 from .catalog import Catalog, nothing_installed
-from .discovery import Found, near, scan
+from .discovery import Found, scan
 from .loading import Loader, blaming, broken
 from .off_switches import OffSwitch, check_names
 

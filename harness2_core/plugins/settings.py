@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import json
+import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TypeVar
@@ -15,8 +16,8 @@ from typing import TypeVar
 from harness2_core.model.canonical import Json, canonical
 from harness2_core.model.errors import ConfigError, Harness2Error, InvalidValue
 from harness2_core.model.frozen import FrozenMap
+from harness2_core.model.nearest import near
 
-from .discovery import near
 from .fields import SettingField, default_in, fields_of
 from .given import Given, meaning
 from .masking import MASK
@@ -134,7 +135,7 @@ def _refused(
 ) -> ConfigError:
     """The class's own validators refused: their message, with the origin of the field that it names."""
     what, remedy = (error.what, error.remedy) if isinstance(error, Harness2Error) else (str(error), "")
-    named = [name for name in parts if name in what]
+    named = [name for name in parts if re.search(rf"(?<!\w){re.escape(name)}(?!\w)", what)]
     for name, part in parts.items():
         if fields[name].secret:  # a validator quotes the value that it refuses
             for item in part.values():

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from harness2_core.model.canonical import Digest
 from harness2_core.model.errors import ConfigError
+from harness2_core.model.nearest import near
 from harness2_core.model.records import Summary
 from harness2_core.model.tree import diff
-from harness2_core.plugins.discovery import near
 
 from .read import Reading
 

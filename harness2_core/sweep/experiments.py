@@ -14,9 +14,9 @@ from attrs import frozen
 from harness2_core import HOME
 from harness2_core.model.errors import ConfigError, InvalidValue
 from harness2_core.model.namespace import Namespace, parse_namespace
+from harness2_core.model.nearest import near
 from harness2_core.plugins import facade
 from harness2_core.plugins.config import Config
-from harness2_core.plugins.discovery import near
 from harness2_core.plugins.provider_settings import settings_of
 from harness2_core.plugins.registry import Registry
 from harness2_core.plugins.run_settings import run_settings

@@ -12,9 +12,9 @@ from harness2_core.method.library import Shelved
 from harness2_core.model.canonical import Digest
 from harness2_core.model.channel import Channel
 from harness2_core.model.errors import ConfigError, StoreError
+from harness2_core.model.nearest import near
 from harness2_core.model.process import Endpoint, Place
 from harness2_core.model.tree import HarnessTree
-from harness2_core.plugins.discovery import near
 from harness2_core.work.materialise import write_files
 
 from .shelves import entries, entry_of

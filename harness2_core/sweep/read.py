@@ -8,10 +8,10 @@ from attrs import frozen
 
 from harness2_core.model.canonical import Digest
 from harness2_core.model.errors import ConfigError
+from harness2_core.model.nearest import near
 from harness2_core.model.records import Adoption, ModeRecord, Rollout, RollRecord, StageRecord, Summary
 from harness2_core.model.tree import HarnessTree, diff
 from harness2_core.plugins.config import Config
-from harness2_core.plugins.discovery import near
 from harness2_core.plugins.registry import Registry
 
 from .closing import summary_of

@@ -12,8 +12,8 @@ from typing import Final
 from attrs import evolve
 
 from harness2_core.model.errors import ConfigError
+from harness2_core.model.nearest import near
 from harness2_core.model.records import ModeRecord, Opening
-from harness2_core.plugins.discovery import near
 
 from .budget import has_begun
 from .study import Study

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from harness2_core.method.library import Shelved, experience_md
 from harness2_core.model.errors import ConfigError
-from harness2_core.plugins.discovery import near
+from harness2_core.model.nearest import near
 
 from . import readable
 from .closing import copying, shelf_of

@@ -42,7 +42,8 @@ def test_what_is_commented_out_is_its_default_too(text: str, tmp_path: Path) -> 
     lines = [re.sub(r"^# (?=\[|[a-z_]+ = (?!<))", "", line) for line in text.splitlines()]
     (tmp_path / "open.toml").write_text("\n".join(lines), encoding="utf-8")
     config = Config.load(tmp_path / "open.toml", {})
-    assert config.structure("run", RunSettings) == RunSettings(bench="tasks", substrate="python", runs=tmp_path / "runs")
+    wanted = RunSettings(bench="tasks", substrate="python", runs=tmp_path / "runs")
+    assert config.structure("run", RunSettings) == wanted
     assert config.value("roles.improver", "limit_seconds").value == 3600  # type: ignore[union-attr]
 
 

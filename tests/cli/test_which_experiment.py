@@ -84,7 +84,7 @@ def test_what_has_changed_since_is_said_and_the_records_are_shown(bench: Any, ty
     typed("run", "--model", "one")
     said = typed("show")
     assert said.code == 0
-    assert "channels was" in said.err
+    assert "channels.executor.model was one, is now not set" in said.err
     assert "agg: agg1" in said.out
 
 

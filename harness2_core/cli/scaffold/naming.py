@@ -16,7 +16,8 @@ from attrs import frozen
 
 from harness2_core import HOME
 from harness2_core.model.errors import ConfigError
-from harness2_core.plugins.discovery import Scan, near, normal
+from harness2_core.model.nearest import near
+from harness2_core.plugins.discovery import Scan, normal
 
 PREFIX: Final = "harness2-"
 LONGEST: Final = 30
