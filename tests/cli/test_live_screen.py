@@ -154,6 +154,7 @@ def test_a_terminal_that_takes_nothing_holds_nobody_up(tty: Tty) -> None:
     assert printed < 10
 
 
+@pytest.mark.filterwarnings("error::pytest.PytestUnhandledThreadExceptionWarning")
 def test_a_terminal_that_is_gone_ends_the_view_and_nothing_else(tty: Tty) -> None:
     with Screen(tty.stream, view).shown():
         tty.until(lambda shown: "the view" in shown)

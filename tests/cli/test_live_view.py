@@ -179,8 +179,9 @@ def test_on_a_low_terminal_what_is_left_out_is_counted() -> None:
     assert lines[-1].split() == ["…", "5", "more"]
 
 
-def test_the_note_is_last() -> None:
-    assert shown(state_of(started("sums")), note="stopping: x").splitlines()[-1] == "stopping: x"
+@pytest.mark.parametrize("height", [1, 2, 5, 40])
+def test_a_note_is_last_whatever_must_give_way_to_it(height: int) -> None:
+    assert shown(STATES[-1], height=height, note="stopping: x").splitlines()[-1] == "stopping: x"
 
 
 def test_an_ended_sweep_says_so_and_its_clock_stands() -> None:

@@ -59,7 +59,6 @@ def framer(stream: TextIO) -> Callable[[Sequence[Text]], Frame]:
         file=io.StringIO(),
         force_terminal=True,
         color_system=there.color_system,  # type: ignore[arg-type]  # rich gives the names that it takes as plain texts
-        no_color=there.no_color,
         legacy_windows=False,
         highlight=False,
         markup=False,

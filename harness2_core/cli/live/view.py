@@ -28,11 +28,13 @@ def picture(state: State, now: float, width: int, height: int, glyphs: Glyphs = 
 
 def lines_of(state: State, now: float, width: int, height: int, glyphs: Glyphs = BLOCKS, note: str = "") -> list[Text]:
     """At most `height` lines of at most `width` cells; none before anything has begun. `now` in seconds since the
-    epoch; `note` is shown last."""
+    epoch; `note` is shown last, whatever must give way to it."""
+    last = [cut(Text(foreign(note), "bold yellow"), width, glyphs)] if note and height > 0 else []
+    height = max(height - len(last), 0)
     if not state.doing:
-        return [cut(Text(foreign(note), "dim"), width, glyphs)] if note and height > 0 else []
+        return last
     head = [ends(line, right, width, glyphs) for line, right in _head(state, now, width, glyphs)]
-    tail = [cut(line, width, glyphs) for line in _tail(state, note, glyphs)]
+    tail = [cut(line, width, glyphs) for line in _tail(state, glyphs)]
     sections = {
         "domains": grid([_domain(state, item, glyphs) for item in state.domains], width, (1, 3), glyphs),
         "running": grid([_running(state, item, now) for item in state.in_state(RUNNING)], width, (3, 1, 2), glyphs),
@@ -46,7 +48,7 @@ def lines_of(state: State, now: float, width: int, height: int, glyphs: Glyphs =
         if headed:
             body.append(cut(Text(name, "bold dim"), width, glyphs))
         body += first(lines, count, width, glyphs)
-    return [*head[:1], *[*head[1:], *body, *tail][: max(height - 1, 0)]][: max(height, 0)]
+    return [*head, *body, *tail][:height] + last
 
 
 def _head(state: State, now: float, width: int, glyphs: Glyphs) -> Iterator[tuple[Text, str]]:
@@ -125,7 +127,7 @@ def _mode(state: State, token: str) -> str:
     return foreign(state.modes.get(token, token))
 
 
-def _tail(state: State, note: str, glyphs: Glyphs) -> Iterator[Text]:
+def _tail(state: State, glyphs: Glyphs) -> Iterator[Text]:
     spent = dict(state.spent)
     for piece in state.pieces.values():
         if piece.usd and piece.role:
@@ -145,8 +147,6 @@ def _tail(state: State, note: str, glyphs: Glyphs) -> Iterator[Text]:
     for why, count in state.held.items():
         steps = "1 step" if count == 1 else f"{count} steps"
         yield Text.assemble(("held  ", "bold yellow"), f"{steps}: {foreign(why)}")
-    if note:
-        yield Text(foreign(note), "bold yellow")
 
 
 def _usd(spend: Spend) -> str:

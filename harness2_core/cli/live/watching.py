@@ -7,9 +7,8 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Annotated, TextIO, TypeAlias
+from typing import TextIO
 
-import typer
 from attrs import frozen
 
 from harness2_core.model.events import Happened
@@ -18,11 +17,6 @@ from harness2_core.sweep.signals import tell_at_once
 
 from ..progress import tell_progress, tell_state
 from .state import State
-
-NoLive: TypeAlias = Annotated[
-    bool, typer.Option("--plain", "--no-live", help="Lines instead of the live view, on a terminal too.")
-]
-"""The option of commands that have a live view."""
 
 
 @frozen
