@@ -6,8 +6,6 @@ from typing import Annotated
 
 import typer
 
-from harness2_core.sweep.checking import readiness
-
 from .exits import DONE, NOT_DONE
 from .invocation import Invocation
 from .run_options import run_options
@@ -21,6 +19,8 @@ def check(
     as_json: Annotated[bool, typer.Option("--json", help="Print it as JSON.")] = False,
 ) -> int:
     """Check everything a run needs: plugins, tasks, agent, judge, sandbox, limits, store. Exit code 1: not ready."""
+    from harness2_core.sweep.checking import readiness  # here: the shell completes names without all this
+
     invocation: Invocation = ctx.obj
     found = readiness(invocation.config(options), invocation.registry())
     if as_json:

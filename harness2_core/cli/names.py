@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 import tomllib
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 import typer
@@ -74,6 +74,24 @@ def settings(ctx: typer.Context, incomplete: str) -> list[str]:
 
 def substrates(ctx: typer.Context, incomplete: str) -> list[str]:
     return _of_kind("substrate", incomplete)
+
+
+def reflectors(ctx: typer.Context, incomplete: str) -> list[str]:
+    return _of_kind("reflector", incomplete)
+
+
+def mode_plugins(ctx: typer.Context, incomplete: str) -> list[str]:
+    return _of_kind("mode", incomplete)
+
+
+def in_a_list(names: Callable[[typer.Context, str], list[str]]) -> Callable[[typer.Context, str], list[str]]:
+    """Completes the last item of a comma list."""
+
+    def listed(ctx: typer.Context, incomplete: str) -> list[str]:
+        before, comma, last = incomplete.rpartition(",")
+        return [f"{before}{comma}{name}" for name in names(ctx, last)]
+
+    return listed
 
 
 def selectors(ctx: typer.Context, incomplete: str) -> list[str]:

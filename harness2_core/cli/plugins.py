@@ -8,26 +8,27 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from typing import Annotated, Final, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Final, TypeAlias
 
 import typer
 
 from harness2_core.model.errors import PluginError
 from harness2_core.model.kinds import DEFAULTS, KINDS
 from harness2_core.plugins.catalog import Catalog, clash, flaw_error, misfit
-from harness2_core.plugins.config import Config
 from harness2_core.plugins.core_version import unmet
 from harness2_core.plugins.discovery import Found, scan
 from harness2_core.plugins.off_switches import disable as switch_off
 from harness2_core.plugins.off_switches import enable as switch_on
 from harness2_core.plugins.off_switches import known_name, switches, user_list
-from harness2_core.plugins.registry import BUILT_IN, Registry
 
 from .exits import NOT_DONE
 from .invocation import Invocation
 from .names import plugins
 from .scaffold.command import new
 from .terminal import pairs, say, say_json, table
+
+if TYPE_CHECKING:
+    from harness2_core.plugins.config import Config
 
 app: Final = typer.Typer(
     rich_markup_mode=None,
@@ -61,6 +62,8 @@ def show(
     as_json: AsJson = False,
 ) -> None:
     """Show one plugin: what it provides, its settings, and where each value comes from. Imports just that one."""
+    from harness2_core.plugins.registry import Registry  # here: names are completed without it
+
     invocation: Invocation = ctx.obj
     catalog = _catalog(ctx)
     found = _one(catalog, name)
@@ -162,6 +165,8 @@ def _catalog(ctx: typer.Context) -> Catalog:
 
 
 def _rows(catalog: Catalog) -> list[Row]:
+    from harness2_core.plugins.registry import BUILT_IN
+
     rows = [_row(catalog, found) for found in (*BUILT_IN, *catalog.scan.found)]
     for flaw in catalog.scan.flaws:
         row = {"kind": "", "name": flaw.entry, "token": "", "module": ""}

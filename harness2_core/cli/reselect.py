@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from harness2_core.model.serial import plain
-from harness2_core.sweep.reselecting import Reselected
-from harness2_core.sweep.run import reselect_sweep
-from harness2_core.sweep.signals import asked_by_signals
-from harness2_core.sweep.stop import Stop
-
 from .exits import NOT_DONE, SOME_NOT_OK
 from .experiment import Ns, chosen
-from .live.watching import NoLive, watching
 from .names import selectors
-from .run_options import run_options
+from .run_options import NoLive, run_options
 from .terminal import one_line, say, say_json, table, warn
+
+if TYPE_CHECKING:
+    from harness2_core.sweep.reselecting import Reselected
 
 
 @run_options
@@ -33,6 +29,13 @@ def reselect(
     ns: Ns = "",
 ) -> int:
     """Vote again on every finished task with another selector, and set its picks beside the first ones."""
+    from harness2_core.model.serial import plain  # here: the shell completes names without all this
+    from harness2_core.sweep.run import reselect_sweep
+    from harness2_core.sweep.signals import asked_by_signals
+    from harness2_core.sweep.stop import Stop
+
+    from .live.watching import watching
+
     config, registry = chosen(ctx, options, ns)
     with watching(no_live) as view, asked_by_signals(Stop(), view.tell) as stop:
         result = reselect_sweep(config, voter, registry=registry, listeners=(view.listener,), stop=stop, notice=warn)

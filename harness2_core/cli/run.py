@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from harness2_core.model.channel import Usage
-from harness2_core.sweep.checking import check_study
-from harness2_core.sweep.result import SweepResult
-from harness2_core.sweep.run import Again, run_sweep
-from harness2_core.sweep.signals import asked_by_signals
-from harness2_core.sweep.stop import Stop
-
 from .invocation import Invocation
-from .live.watching import NoLive, watching
-from .run_options import run_options
+from .names import tasks
+from .run_options import NoLive, run_options
 from .terminal import say, say_json, warn
+
+if TYPE_CHECKING:
+    from harness2_core.model.channel import Usage
+    from harness2_core.sweep.result import SweepResult
 
 
 @run_options
@@ -25,13 +22,22 @@ def run(
     options: tuple[str, ...],
     retry: Annotated[
         list[str] | None,
-        typer.Option("--retry", metavar="partial|dead|TASK", help="Open finished tasks again. Repeatable."),
+        typer.Option(
+            "--retry", metavar="partial|dead|TASK", help="Open finished tasks again. Repeatable.", autocompletion=tasks
+        ),
     ] = None,
     no_cache: Annotated[bool, typer.Option("--no-cache", help="Serve nothing that open tasks have already.")] = False,
     no_live: NoLive = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> int:
     """Improve the harness on every task of the stream, or go on where an earlier run stopped."""
+    from harness2_core.sweep.checking import check_study  # here: the shell completes names without all this
+    from harness2_core.sweep.run import Again, run_sweep
+    from harness2_core.sweep.signals import asked_by_signals
+    from harness2_core.sweep.stop import Stop
+
+    from .live.watching import watching
+
     invocation: Invocation = ctx.obj
     registry, config = invocation.registry(), invocation.config(options)
     with watching(no_live) as view, asked_by_signals(Stop(), view.tell) as stop:

@@ -9,9 +9,16 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from functools import wraps
-from typing import Annotated, Any, Final, NamedTuple
+from typing import Annotated, Any, Final, NamedTuple, TypeAlias
 
 import typer
+
+from .names import adapters, domains, in_a_list, mode_plugins, reflectors, selectors, substrates, tasks
+
+NoLive: TypeAlias = Annotated[
+    bool, typer.Option("--plain", "--no-live", help="Lines instead of the live view, on a terminal too.")
+]
+"""The option of commands that have a live view."""
 
 
 class Flag(NamedTuple):
@@ -22,22 +29,32 @@ class Flag(NamedTuple):
     help: str
     switch: bool = False
     metavar: str = "TEXT"
+    names: Callable[[typer.Context, str], list[str]] | None = None
+    """What the shell may complete its value with."""
 
 
 _ROLES: Final = ("executor", "improver", "selector", "reflector")
 
 FLAGS: Final = (
-    Flag("bench", ("run.bench",), "Adapter that brings the tasks.", metavar="NAME"),
-    Flag("substrate", ("run.substrate",), "Agent framework, by name or token.", metavar="NAME"),
+    Flag("bench", ("run.bench",), "Adapter that brings the tasks.", metavar="NAME", names=adapters),
+    Flag("substrate", ("run.substrate",), "Agent framework, by name or token.", metavar="NAME", names=substrates),
     Flag("k", ("run.k",), "Base rollouts of a task, and stages of each kind.", metavar="N"),
-    Flag("modes", ("run.modes",), "Modes side by side, as a comma list.", metavar="A,B"),
+    Flag("modes", ("run.modes",), "Modes side by side, as a comma list.", metavar="A,B", names=in_a_list(mode_plugins)),
     Flag("seed", ("run.seed",), "Seed of orders and shuffles.", metavar="N"),
     Flag("tag", ("run.tag",), "Distinguishes experiments that are alike.", metavar="TAG"),
     Flag("new-tag", ("run.tag",), "Start a new experiment beside one that this would no longer be.", metavar="TAG"),
     Flag("split", ("run.split",), "Tasks: all, train, test or a split of the benchmark's own.", metavar="NAME"),
     Flag("split-file", ("run.split_file",), "Splits that `harness2 split` wrote.", metavar="FILE"),
-    Flag("only-domains", ("run.only_domains",), "Only these domains, as a comma list.", metavar="A,B"),
-    Flag("only-tasks", ("run.only_tasks",), "Only these tasks, as a comma list.", metavar="A,B"),
+    Flag(
+        "only-domains",
+        ("run.only_domains",),
+        "Only these domains, as a comma list.",
+        metavar="A,B",
+        names=in_a_list(domains),
+    ),
+    Flag(
+        "only-tasks", ("run.only_tasks",), "Only these tasks, as a comma list.", metavar="A,B", names=in_a_list(tasks)
+    ),
     Flag("max-tasks", ("run.max_tasks",), "Tasks per domain at most.", metavar="N"),
     Flag("runs", ("run.runs",), "Runs directory.", metavar="DIR"),
     Flag("slots", ("run.slots",), "Rollouts and sessions at once.", metavar="N"),
@@ -45,8 +62,8 @@ FLAGS: Final = (
     Flag("sessions", ("run.sessions",), "Sessions at once.", metavar="N"),
     Flag("pool", ("run.pool",), "finals, or mixed: with the first usable base.", metavar="NAME"),
     Flag("sandbox", ("run.sandbox",), "auto, none, or a sandbox's name.", metavar="NAME"),
-    Flag("selector", ("run.selector",), "Rule that picks one final.", metavar="NAME"),
-    Flag("reflector", ("run.reflector",), "Maker of lessons.", metavar="NAME"),
+    Flag("selector", ("run.selector",), "Rule that picks one final.", metavar="NAME", names=selectors),
+    Flag("reflector", ("run.reflector",), "Maker of lessons.", metavar="NAME", names=reflectors),
     Flag("model", tuple(f"roles.{role}.model" for role in _ROLES), "Model of all roles.", metavar="ID"),
     *(Flag(f"model-{role}", (f"roles.{role}.model",), f"Model of the {role}.", metavar="ID") for role in _ROLES),
     Flag("max-usd", ("run.max_usd",), "Limit of the experiment's cost, over all invocations.", metavar="USD"),
@@ -87,7 +104,11 @@ def run_options(command: Callable[..., int | None]) -> Callable[..., int | None]
 
 def _parameter(flag: Flag) -> inspect.Parameter:
     option = typer.Option(
-        f"--{flag.name}", help=flag.help, show_default=False, metavar=None if flag.switch else flag.metavar
+        f"--{flag.name}",
+        help=flag.help,
+        show_default=False,
+        metavar=None if flag.switch else flag.metavar,
+        autocompletion=flag.names,
     )
     kind: Any = Annotated[bool | None, option] if flag.switch else Annotated[str | None, option]
     return inspect.Parameter(_python_name(flag.name), inspect.Parameter.KEYWORD_ONLY, default=None, annotation=kind)

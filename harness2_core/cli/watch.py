@@ -22,8 +22,9 @@ from .exits import NOT_DONE
 from .invocation import Invocation
 from .live.following import Sweeps
 from .live.state import State
-from .live.watching import NoLive, Watching, watching
+from .live.watching import Watching, watching
 from .names import namespaces
+from .run_options import NoLive
 from .terminal import say, warn
 
 LOOK_SECONDS: Final = 0.25

@@ -19,6 +19,8 @@ from typing import Final, Self, final
 _MODULES: Final = (
     "harness2_core.cli.main",
     "harness2_core.cli.run",
+    "harness2_core.cli.live.watching",
+    "harness2_core.sweep.checking",
     "harness2_core.sweep.run",
     "harness2_core.work.worker",
     "jinja2.sandbox",

@@ -64,6 +64,12 @@ def test_names_of_plugins_are_offered(bench: Any, completed: Callable[[str], lis
     assert {"substrate.pocket", "engine.pocket"} <= set(completed("harness2 plugins show "))
 
 
+def test_items_of_a_comma_list_are_offered(ran: None, completed: Callable[[str], list[str]]) -> None:
+    assert completed("harness2 run --modes par") == ["parallel"]
+    assert completed("harness2 run --modes parallel,seq") == ["parallel,sequential"]
+    assert completed("harness2 run --only-tasks sums/first,sums/s") == ["sums/first,sums/second"]
+
+
 def test_commands_are_offered_without_importing_one(
     bench: Any, completed: Callable[[str], list[str]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -101,7 +107,10 @@ def test_the_runs_directory_is_the_one_that_is_named(
 
 
 @pytest.mark.process
-@pytest.mark.parametrize("command", ["show", "diff", "export", "report", "library", "lint"])
+@pytest.mark.parametrize(
+    "command",
+    ["run", "plan", "check", "judge", "reselect", "show", "diff", "export", "report", "library", "lint", "plugins"],
+)
 def test_a_command_with_names_to_complete_imports_nothing_heavy(command: str) -> None:
     code = f"import sys, harness2_core.cli.{command}; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

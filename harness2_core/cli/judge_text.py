@@ -1,0 +1,47 @@
+"""Rows of judged rollouts, for people and for machines."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from decimal import Decimal
+
+from harness2_core.model.serial import plain
+from harness2_core.sweep.judging import Row
+
+from .terminal import table
+
+
+def row_data(row: Row) -> dict[str, object]:
+    """One row for machines."""
+    return {
+        "task": row.task,
+        "domain": row.domain,
+        "mode": row.mode,
+        "label": row.label,
+        "picked": row.picked,
+        "delivered": row.delivered,
+        "rollout": row.rollout,
+        "score": row.score,
+        "grade": plain(row.grade) if row.grade is not None else None,
+    }
+
+
+def rows_table(rows: Sequence[Row]) -> str:
+    """One line for each row; ungraded is said, never shown as zero."""
+    lines = [
+        (row.task, row.mode or "base", row.label, "yes" if row.picked else "", percent(row.score), _items(row))
+        for row in rows
+    ]
+    return table(("task", "mode", "label", "picked", "score", "items"), lines)
+
+
+def percent(score: str | None) -> str:
+    return "ungraded" if score is None else f"{Decimal(score) * 100:.0f} %"
+
+
+def _items(row: Row) -> str:
+    if row.grade is None:
+        return ""
+    passed = sum(1 for verdict in row.grade.verdicts if verdict.passed)
+    note = f" ({row.grade.error})" if row.grade.score is None and row.grade.error else ""
+    return f"{passed}/{len(row.grade.verdicts)}{note}"
