@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable
 from io import FileIO
 from pathlib import Path
 from tempfile import NamedTemporaryFile
@@ -103,12 +105,19 @@ def test_two_sweeps_on_one_log_hold_it_both_and_have_names_of_their_own(tmp_path
     log = tmp_path / "events.jsonl"
     with Events(log, [], print) as one:
         one.tell("sweep-started")
+        _wait_for(lambda: held(log) is True)  # its thread opens the log in its own time
         with Events(log, [], print) as two:
             two.tell("sweep-started")
         assert held(log) is True
 
     names = {event.sweep for text in log.read_bytes().splitlines() if (event := event_in(text))}
     assert len(names) == 2
+
+
+def _wait_for(holds: Callable[[], bool]) -> None:
+    until = time.monotonic() + 60
+    while not holds() and time.monotonic() < until:
+        time.sleep(0.01)
 
 
 def _hold(path: Path) -> None:
