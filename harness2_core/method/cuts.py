@@ -27,7 +27,7 @@ class Caps:
     files: int = field(default=500, validator=at_least(1))
     """Views, and names of deliverables, shown of one rollout."""
     images: int = field(default=8, validator=at_least(0))
-    """Images shown of one rollout. Source: method.md 17."""
+    """Images shown of one rollout."""
     note_chars: int = field(default=20_000, validator=at_least(1))
     """Characters of one stage's notes."""
 

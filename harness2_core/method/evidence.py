@@ -32,7 +32,7 @@ from .layout import Bundle, Layout
 from .runs import Shown, lay_runs, readable
 
 NAMED: Final = 6
-"""Labels named in one line of a listing. Source: method.md 17."""
+"""Labels named in one line of a listing."""
 
 
 @frozen

@@ -13,7 +13,7 @@ from typing import Final
 from .strategy import Choice, Edit, Lesson, Unusable
 
 WHY_CHARS: Final = 2_000
-"""Source: method.md 17."""
+"""Characters of a choice's reason that are kept."""
 
 KEEP: Final = "KEEP_BASE"
 NO_ENTRY: Final = "NO_ENTRY"

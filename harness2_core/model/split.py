@@ -1,4 +1,4 @@
-"""A split of a benchmark's tasks into train and test, as a JSON file that anybody can make. Format: benchmarks.md 3.
+"""A split of a benchmark's tasks into train and test, as a JSON file that anybody can make.
 
     {"benchmark": "small", "train": ["sums/one"], "test": ["sums/two"]}
 

@@ -1,7 +1,7 @@
 """Streams: in which order the tasks of each domain are worked, so that lessons flow one way.
 
 The order depends only on the seed, the domain and its tasks: not on the hash seed, on the order in which tasks were
-found, or on other domains. A stream grows at its ends: what was there keeps its place. Source: method.md 12.
+found, or on other domains. A stream grows at its ends: what was there keeps its place.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Surfaces: which paths of a harness may be edited on one substrate, with caps and rules, all as data.
 
 `problems` checks a tree against a surface and returns everything that is wrong, in words an improver can act on.
-Rules come from method.md 6.1 and benchmarks.md 7; what a framework does not need is left at its default.
+What a framework does not need is left at its default.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ from .surface import Surface
 from .tree import HarnessTree
 
 DESCRIPTION_CHARS: Final = 1024
-"""Longest description that agents read; longer ones vanish silently. Source: field-cases.md 52."""
+"""Longest description that agents read; longer ones vanish silently."""
 FRONT_MATTER_CHARS: Final = 20_000
 """Longest front matter that is parsed at all; a real one has a few hundred characters."""
 NAMED: Final = 6

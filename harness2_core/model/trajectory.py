@@ -17,7 +17,7 @@ from .channel import Usage
 from .frozen import sayings
 
 OBSERVATION_CHARS: Final = 50_000
-"""Characters one value of a trajectory may have before it is cut. Source: method.md 2.1."""
+"""Characters one value of a trajectory may have before it is cut."""
 
 
 @frozen

@@ -26,7 +26,7 @@ from .steps import Held
 from .study import Study
 
 ERROR_CHARS = 400
-"""Source: method.md 17."""
+"""Characters of a selector's error that its record keeps."""
 ONLY_ONE = "Only one of the finals was left to choose from."
 
 

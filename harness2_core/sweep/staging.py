@@ -20,7 +20,7 @@ from .steps import Held
 from .study import Study
 
 ERROR_CHARS = 400
-"""Characters of a stage's error that its record keeps. Source: method.md 17."""
+"""Characters of a stage's error that its record keeps."""
 
 
 def stage(study: Study, key: Key, results: Results) -> Body[Result | Held]:

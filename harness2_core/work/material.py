@@ -31,7 +31,7 @@ SIGHTED: Final = "sighted"
 PROMPT: Final = "task.md"
 INPUTS: Final = "source/"
 _LEFT_OUT: Final = frozenset((".git", ".hg", ".svn"))
-"""Histories hold solutions. Source: field-cases.md 45."""
+"""Histories hold solutions."""
 
 
 def material(store: Store, adapter: Adapter, task_id: str, bench: str) -> TaskCard:
