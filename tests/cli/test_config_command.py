@@ -60,6 +60,34 @@ def test_secrets_are_hidden_wherever_settings_are_shown(file: Path, typed: Calla
         assert "canary" not in said.out + said.err
 
 
+def test_what_a_settings_class_calls_secret_is_hidden_too(bench: Any, typed: Callable[..., Any]) -> None:
+    bench.plugin(
+        "judge",
+        "shy",
+        """
+        from attrs import field, frozen
+
+        @frozen
+        class Settings:
+            phrase: str = field(default="", repr=False)
+
+        class Made: ...
+        """,
+        settings="shy_judge_made:Settings",
+    )
+    bench.options["judges.shy.phrase"] = "canary"
+    for arguments in (
+        ("show",),
+        ("show", "--all", "--json"),
+        ("get", "judges.shy.phrase"),
+        ("get", "judges.shy.phrase", "--json"),
+    ):
+        said = typed("config", *arguments)
+        assert said.code == 0
+        assert "(hidden)" in said.out
+        assert "canary" not in said.out + said.err
+
+
 def test_get_prints_the_value_alone(file: Path, typed: Callable[..., Any]) -> None:
     said = typed("config", "get", "run.bench")
     assert (said.out, said.err) == ("tasks\n", f"from {file}:4\n")
