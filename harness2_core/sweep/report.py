@@ -19,10 +19,12 @@ from harness2_core.plugins.provider_settings import settings_of
 from .judges import bench_of, judge_of
 from .judging import ALL, Row, rows_of
 from .ledger import Spent, ledger_of
+from .procedures import alike
 from .read import Reading
-from .reporting import Flag, ModeRow, TaskRow, VoteRow, alike, flags_of, mode_rows, task_rows, vote_rows
+from .reporting import Flag, ModeRow, TaskRow, flags_of, mode_rows, task_rows
 from .reselecting import KIND, second_pick
 from .spending import usage_of
+from .voting import VoteRow, vote_rows
 
 SHARED: Final = ""
 """Stands for the modes together where spending is theirs all: bases, and gradings."""

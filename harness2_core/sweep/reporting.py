@@ -14,7 +14,6 @@ from attrs import evolve, field, frozen
 
 from harness2_core.model.check import decimal_text
 from harness2_core.model.frozen import strings
-from harness2_core.model.plan import Plan, Roll
 from harness2_core.model.records import ModeRecord, SelectionRecord, Summary
 
 from .judging import Row
@@ -93,21 +92,6 @@ class ModeRow:
 
 
 @frozen
-class VoteRow:
-    """Another selector's picks beside the first ones, over the tasks on which both have picked."""
-
-    selector: str
-    mode: str
-    tasks: int
-    same: int
-    first: str | None
-    second: str | None
-    difference: str | None
-    """Mean of second minus first, over the `n` tasks on which both picks are graded."""
-    n: int
-
-
-@frozen
 class Flag:
     """An audit finding about one graded rollout: for people, and no part of any score."""
 
@@ -147,51 +131,10 @@ def mode_rows(rows: Sequence[TaskRow]) -> tuple[ModeRow, ...]:
     return tuple(found)
 
 
-def vote_rows(
-    votes: Mapping[tuple[str, str, str], SelectionRecord], summaries: Mapping[str, Summary], graded: Iterable[Row]
-) -> tuple[VoteRow, ...]:
-    """`votes` maps (selector, mode, task) to that selector's pick."""
-    scores = Scores(graded)
-    found = []
-    for selector, mode in dict.fromkeys((selector, mode) for selector, mode, _ in votes):
-        pairs = []
-        for (voter, its_mode, task), second in votes.items():
-            record = summaries[task].modes.get(mode) if task in summaries else None
-            if (voter, its_mode) == (selector, mode) and record is not None and record.selection is not None:
-                pairs.append((task, record.selection.chosen, second.chosen))
-        known = [
-            (first, second)
-            for task, *labels in pairs
-            for first, second in [tuple(scores.of(task, mode, label) for label in labels)]
-            if first is not None and second is not None
-        ]
-        found.append(
-            VoteRow(
-                selector,
-                mode,
-                len(pairs),
-                sum(first == second for _, first, second in pairs),
-                mean(first for first, _ in known),
-                mean(second for _, second in known),
-                mean(second - first for first, second in known),
-                len(known),
-            )
-        )
-    return tuple(found)
-
-
 def flags_of(graded: Iterable[Row]) -> tuple[Flag, ...]:
     return tuple(
         Flag(row.task, row.mode, row.label, flag) for row in graded if row.grade is not None for flag in row.grade.flags
     )
-
-
-def alike(plans: Mapping[str, Plan]) -> tuple[tuple[str, ...], ...]:
-    """Groups of two or more modes whose plans are the same but for labels: what they differ by is noise."""
-    groups: dict[Plan, list[str]] = {}
-    for name, plan in plans.items():
-        groups.setdefault(_unlabelled(plan), []).append(name)
-    return tuple(tuple(names) for names in groups.values() if len(names) > 1)
 
 
 def mean(values: Iterable[Decimal]) -> str | None:
@@ -313,30 +256,3 @@ def _mode_row(mode: str, domain: str, rows: Sequence[TaskRow]) -> ModeRow:
 
 def _earlier(tasks: Sequence[str], task: str) -> frozenset[str]:
     return frozenset(tasks[: tasks.index(task)])
-
-
-def _unlabelled(plan: Plan) -> Plan:
-    """The plan with every label but the bases' named by its place."""
-    labels = dict.fromkeys(step.label for step in plan.steps)
-    names = {label: f"step{number}" for number, label in enumerate(labels, 1)}
-
-    def named(label: str) -> str:
-        return names.get(label, label)
-
-    def all_named(listed: Iterable[str]) -> tuple[str, ...]:
-        return tuple(map(named, listed))
-
-    steps = tuple(
-        evolve(step, label=named(step.label), tree=named(step.tree))
-        if isinstance(step, Roll)
-        else evolve(
-            step,
-            label=named(step.label),
-            start=named(step.start),
-            rollouts=all_named(step.rollouts),
-            pool=all_named(step.pool),
-            decisions=all_named(step.decisions),
-        )
-        for step in plan.steps
-    )
-    return evolve(plan, steps=steps, finals=all_named(plan.finals))

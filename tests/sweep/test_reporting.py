@@ -21,7 +21,9 @@ from harness2_core.model.records import (
     Summary,
 )
 from harness2_core.sweep.judging import Row
-from harness2_core.sweep.reporting import TaskRow, alike, mode_rows, rounded, task_rows, vote_rows
+from harness2_core.sweep.procedures import alike
+from harness2_core.sweep.reporting import TaskRow, mode_rows, rounded, task_rows
+from harness2_core.sweep.voting import vote_rows
 
 D = "0" * 64
 
