@@ -61,10 +61,11 @@ def main() -> None:
     """The entry point of the console script."""
     steady_streams()
     code = run(sys.argv[1:])
-    try:
-        sys.stdout.flush()
-    except BrokenPipeError:  # the reader left with something still unwritten
-        abandon(sys.stdout)
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except BrokenPipeError:  # the reader left with something still unwritten: at exit, Python would make 120 of it
+            abandon(stream)
     sys.exit(code)
 
 

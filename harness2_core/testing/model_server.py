@@ -37,6 +37,11 @@ _SPOKEN: Final[Mapping[Api, ModuleType]] = {
 _DONE: Final = b"data: [DONE]\n\n"
 
 
+class _Server(ThreadingHTTPServer):
+    request_queue_size = 128
+    """Connections that may wait: many agents ask at once, and five would be refused."""
+
+
 @final
 class ModelServer:
     """A context. With `key`, requests that do not bring it are refused (401) and take no turn."""
@@ -46,7 +51,7 @@ class ModelServer:
         self._asked: list[Asked] = []
         self._key = key
         self._lock = threading.Lock()
-        self._http = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
+        self._http = _Server(("127.0.0.1", 0), _handler(self))
         self._thread = threading.Thread(target=self._http.serve_forever, args=(0.02,), name="model-server", daemon=True)
 
     @property
