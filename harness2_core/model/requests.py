@@ -108,3 +108,14 @@ def kind_of(request: Request) -> str:
             return "session"
         case GradeRequest():
             return "grade"
+
+
+def role_of(request: Request) -> str:
+    """`executor` for rollouts, the session's role, `judge` for gradings."""
+    match request:
+        case RolloutRequest():
+            return "executor"
+        case SessionRequest():
+            return request.role
+        case GradeRequest():
+            return "judge"

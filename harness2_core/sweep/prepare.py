@@ -63,7 +63,8 @@ class Prepare(Generic[R]):
             except StopIteration as end:
                 del self._running[key]
                 return end.value if isinstance(end.value, Held) else Done(end.value)
-            missing = tuple(self._wanted(request) for request in requests if not self._served(request))
+            encoded = [(request, encode_request(request)) for request in requests]
+            missing = tuple(self._wanted(request, data) for request, data in encoded if not self._served(request, data))
             if missing:
                 return Wants(missing)
 
@@ -99,8 +100,7 @@ class Prepare(Generic[R]):
                 self._bury(wanted, ended)
                 return Repeat("dead")
 
-    def _wanted(self, request: Request) -> Wanted:
-        data = encode_request(request)
+    def _wanted(self, request: Request, data: bytes) -> Wanted:
         digest = self._study.store.put_blob(data)  # for audit: the request can be read beside its result
         batch, together = "", 1
         if isinstance(request, RolloutRequest) and isinstance(self._study.adapter, OwnsRuntime):
@@ -110,8 +110,8 @@ class Prepare(Generic[R]):
             together = self._study.spec.batch
         return Wanted(request, digest, group_of(request), batch, together)
 
-    def _served(self, request: Request) -> bool:
-        return self._study.archive.has(kind_of(request), digest_bytes(encode_request(request)))
+    def _served(self, request: Request, data: bytes) -> bool:
+        return self._study.archive.has(kind_of(request), digest_bytes(data))
 
     def _admit(self, wanted: Wanted) -> Admitted:
         why = self._admission(wanted)

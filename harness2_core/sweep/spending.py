@@ -7,24 +7,13 @@ from collections.abc import Collection, Mapping
 from harness2_core.model.canonical import Digest
 from harness2_core.model.channel import Usage, total_usage
 from harness2_core.model.records import AttemptEnded, Grade, Reply, Rollout
-from harness2_core.model.requests import GradeRequest, Request, RolloutRequest, SessionRequest, kind_of
+from harness2_core.model.requests import Request, kind_of, role_of
 from harness2_core.model.serial import load
 from harness2_core.work import attempts
 from harness2_core.work.policy import CANCELLED
 
 from .archive import Archive
 from .result import Paid
-
-
-def role_of(request: Request) -> str:
-    """`executor` for rollouts, the session's role, `judge` for gradings."""
-    match request:
-        case RolloutRequest():
-            return "executor"
-        case SessionRequest():
-            return request.role
-        case GradeRequest():
-            return "judge"
 
 
 def paid_for(archive: Archive, requests: Mapping[Digest, Request], former: Mapping[Digest, int] | None = None) -> Paid:

@@ -20,14 +20,14 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 
 from harness2_core.model.canonical import Digest, Json, canonical, encodable
-from harness2_core.model.requests import GradeRequest, Request, kind_of
+from harness2_core.model.requests import GradeRequest, Request, kind_of, role_of
 
 from .archive import Archive
 from .course import Course
 from .events import Events, Facts
 from .graph import Key
 from .scheduler import Notify
-from .spending import paid_for, role_of
+from .spending import paid_for
 from .study import Study
 
 

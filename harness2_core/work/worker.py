@@ -28,6 +28,7 @@ from harness2_core.model.requests import (
     encode_request,
     kind_of,
     request_digest,
+    role_of,
 )
 from harness2_core.model.serial import dump
 
@@ -138,7 +139,7 @@ def _at_site(
     try:
         with WorkerContext(
             key,
-            _role(request),
+            role_of(request),
             site,
             providers,
             bounds,
@@ -189,16 +190,6 @@ def _lose(store: Store, digest: Digest, ordinal: int, loss: Loss, spent: Sequenc
 
 def _lost_before(digest: Digest, loss: Loss) -> Ended:
     return Ended(digest, False, loss.cause, loss.wait_seconds, loss.note)
-
-
-def _role(request: Request) -> str:
-    match request:
-        case RolloutRequest():
-            return "executor"
-        case SessionRequest():
-            return request.role
-        case GradeRequest():
-            return "judge"
 
 
 def _who(request: Request, providers: Providers) -> str:
