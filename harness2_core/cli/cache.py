@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 from attrs import asdict
 
+from harness2_core.model.exits import DONE, NOT_DONE
 from harness2_core.plugins.run_settings import run_settings
 from harness2_core.sweep.cache import BLOB, Held, Wrong, store_of
 from harness2_core.sweep.cache import stats as held_in
@@ -14,7 +15,6 @@ from harness2_core.sweep.cache import verify as verified
 from harness2_core.sweep.pruning import prune as pruned
 from harness2_core.sweep.pruning import unused
 
-from .exits import DONE, NOT_DONE
 from .invocation import Invocation
 from .run_options import run_options
 from .terminal import one_line, say, say_json, table, warn

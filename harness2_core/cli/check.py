@@ -6,7 +6,8 @@ from typing import Annotated
 
 import typer
 
-from .exits import DONE, NOT_DONE
+from harness2_core.model.exits import DONE, NOT_DONE
+
 from .invocation import Invocation
 from .run_options import run_options
 from .terminal import pairs, say, say_json

@@ -9,6 +9,7 @@ import typer
 from attrs import asdict
 
 from harness2_core.model.errors import ConfigError
+from harness2_core.model.exits import DONE, NOT_DONE
 from harness2_core.plugins.config import FILE, Config, option_keys
 from harness2_core.plugins.config_edit import toml_value, with_value
 from harness2_core.plugins.fields import fields_of
@@ -16,7 +17,6 @@ from harness2_core.plugins.known_settings import settings_class, split_keys, val
 from harness2_core.plugins.provider_settings import check_tables
 from harness2_core.sweep.files import write_whole
 
-from .exits import DONE, NOT_DONE
 from .invocation import Invocation
 from .names import settings
 from .terminal import say, say_json, table, warn

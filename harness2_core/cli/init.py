@@ -42,7 +42,10 @@ def init(
         str, typer.Argument(metavar="[BENCH]", help="An adapter that ships a benchmark.", autocompletion=adapters)
     ] = "",
     directory: Annotated[Path | None, typer.Argument(metavar="[DIR]", help="Where to put it.")] = None,
-    to: Annotated[Path, typer.Option("--to", metavar="FILE", help="The configuration file to write.")] = Path(FILE),
+    to: Annotated[
+        Path | None,
+        typer.Option("--to", metavar="FILE", help=f"The file to write, without BENCH; {FILE} by default."),
+    ] = None,
 ) -> None:
     """Write a commented harness2.toml; with BENCH and DIR, a small benchmark to start from. Overwrites nothing."""
     invocation: Invocation = ctx.obj
@@ -50,12 +53,14 @@ def init(
     if bench:
         if directory is None:
             raise ConfigError(f"`harness2 init {bench}` needs a directory", f"as in `harness2 init {bench} my-{bench}`")
+        if to is not None:
+            raise ConfigError(f"--to {to}: a benchmark brings a {FILE} of its own", "leave out --to")
         _lay_out(_starter(registry, bench), directory)
         say(f"{directory}: a small benchmark. Try it:")
         for line in (f"cd {directory}", "harness2 run", "harness2 judge --bases", "harness2 report"):
             say(f"  {line}")
         return
-    text = starting_config(_sections(registry))
+    text, to = starting_config(_sections(registry)), to or Path(FILE)
     try:
         with to.open("x", encoding="utf-8") as file:
             file.write(text)

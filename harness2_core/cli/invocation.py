@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from harness2_core.plugins.config import Config
     from harness2_core.plugins.off_switches import OffSwitch
     from harness2_core.plugins.registry import Registry
+    from harness2_core.sweep.events import Listener
 
     from .live.watching import Watching
 
@@ -43,8 +44,11 @@ class Invocation:
 
         return Config.load(self.config_file, os.environ, parse_options(options))
 
-    def watching(self, no_live: bool = False) -> AbstractContextManager[Watching]:
-        """Progress of a sweep on standard error, for commands of plugins: see `live/watching.py`."""
+    def watching(self, no_live: bool = False, lines: Listener | None = None) -> AbstractContextManager[Watching]:
+        """Progress of a sweep on standard error, for commands of plugins: see `live/watching.py`.
+
+        `lines` is the listener where there is no live view, for a command that tells progress in its own words.
+        """
         from .live.watching import watching
 
-        return watching(no_live)
+        return watching(no_live, lines)

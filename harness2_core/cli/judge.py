@@ -6,7 +6,8 @@ from typing import Annotated
 
 import typer
 
-from .exits import NOT_DONE, SOME_NOT_OK
+from harness2_core.model.exits import NOT_DONE, SOME_NOT_OK, ended_by
+
 from .experiment import Ns, chosen
 from .run_options import NoLive, run_options
 from .terminal import say, say_json, warn
@@ -42,7 +43,7 @@ def judge(
         graded = len(judged.rows) - len(judged.ungraded)
         say(f"graded {graded} of {len(judged.rows)}; paid for {judged.paid.gradings} gradings now")
     if judged.interrupted:
-        return 128 + (judged.signal or 2)
+        return ended_by(judged.signal)
     if not judged.rows:
         warn("nothing to judge: run the experiment first")
         return NOT_DONE

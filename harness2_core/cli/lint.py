@@ -7,7 +7,8 @@ from typing import Annotated
 
 import typer
 
-from .exits import DONE, NOT_DONE
+from harness2_core.model.exits import DONE, NOT_DONE
+
 from .invocation import Invocation
 from .names import substrates
 from .terminal import say, say_json

@@ -19,8 +19,8 @@ from typer.core import TyperGroup
 
 from harness2_core import __version__
 from harness2_core.model.errors import ConfigError, Harness2Error
+from harness2_core.model.exits import DONE, INTERRUPTED, NOT_DONE
 
-from .exits import DONE, INTERRUPTED, NOT_DONE
 from .invocation import Invocation
 from .terminal import abandon, one_line, say, steady_streams, warn
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Final, TypeAlias
 import typer
 
 from harness2_core.model.errors import PluginError
+from harness2_core.model.exits import NOT_DONE
 from harness2_core.model.kinds import DEFAULTS, KINDS
 from harness2_core.plugins.catalog import Catalog, clash, flaw_error, misfit
 from harness2_core.plugins.core_version import unmet
@@ -21,7 +22,6 @@ from harness2_core.plugins.off_switches import disable as switch_off
 from harness2_core.plugins.off_switches import enable as switch_on
 from harness2_core.plugins.off_switches import known_name, switches, user_list
 
-from .exits import NOT_DONE
 from .invocation import Invocation
 from .names import plugins
 from .scaffold.command import new

@@ -7,8 +7,8 @@ from typing import Annotated
 import typer
 
 from harness2_core.model.errors import ConfigError
+from harness2_core.model.exits import DONE, NOT_DONE
 
-from .exits import DONE, NOT_DONE
 from .experiment import Ns, reading_of
 from .run_options import run_options
 from .terminal import say, say_json, warn

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from .exits import NOT_DONE, SOME_NOT_OK
+from harness2_core.model.exits import NOT_DONE, SOME_NOT_OK, ended_by
+
 from .experiment import Ns, chosen
 from .names import selectors
 from .run_options import NoLive, run_options
@@ -47,7 +48,7 @@ def reselect(
         same = sum(1 for row in both if row.second is not None and row.first.chosen == row.second.chosen)
         say(f"{voter} agrees on {same} of {len(both)}; paid for {result.paid.sessions} sessions now")
     if result.interrupted:
-        return 128 + (result.signal or 2)
+        return ended_by(result.signal)
     if not result.rows:
         warn("nothing to vote on: run the experiment first")
         return NOT_DONE

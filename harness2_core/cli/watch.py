@@ -10,6 +10,7 @@ import typer
 
 from harness2_core import HOME
 from harness2_core.model.errors import ConfigError
+from harness2_core.model.exits import NOT_DONE, ended_by
 from harness2_core.model.namespace import parse_namespace
 from harness2_core.model.nearest import near
 from harness2_core.plugins.run_settings import run_settings
@@ -18,7 +19,6 @@ from harness2_core.sweep.experiments import begun
 from harness2_core.sweep.signals import asked_by_signals
 from harness2_core.sweep.stop import Stop
 
-from .exits import NOT_DONE
 from .invocation import Invocation
 from .live.following import Sweeps
 from .live.state import State
@@ -49,7 +49,7 @@ def watch(
             log = _log(folder, name, stop)
             state = _follow(log, view, stop) if log is not None else state
     if stop.level:
-        return 128 + stop.signal
+        return ended_by(stop.signal)
     if state.exit is None:
         warn(f"{state.namespace}: the run was killed, or an error ended it; its command goes on from there")
         return NOT_DONE

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final
 
 from attrs import field, frozen
 
 from harness2_core.model.channel import Usage
+from harness2_core.model.exits import DONE, SOME_NOT_OK, STOPPED_BY_BUDGET, ended_by
 from harness2_core.model.frozen import FrozenMap, frozen_map, strings, texts
-
-ALL_DONE: Final = 0
-NOT_OK: Final = 2
-BUDGET: Final = 3
 
 
 def _usages(items: Mapping[str, Usage]) -> FrozenMap[Usage]:
@@ -59,9 +55,9 @@ class SweepResult:
     def exit_code(self) -> int:
         """0 all done; 2 some tasks not ok; 3 stopped by a budget; 130 or 143 interrupted, state saved."""
         if self.interrupted:
-            return 128 + (self.signal or 2)
+            return ended_by(self.signal)
         if self.held or self.stopped.startswith("budget"):
-            return BUDGET
+            return STOPPED_BY_BUDGET
         if self.left or any(status != "ok" for status in self.statuses.values()):
-            return NOT_OK
-        return ALL_DONE
+            return SOME_NOT_OK
+        return DONE

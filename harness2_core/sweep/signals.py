@@ -15,6 +15,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from types import FrameType
 
+from harness2_core.model.exits import ended_by
+
 from .stop import Stop
 
 
@@ -35,7 +37,7 @@ def asked_by_signals(stop: Stop, tell: Callable[[str], None] = tell_at_once) -> 
     def handler(number: int, frame: FrameType | None) -> None:
         if stop.level >= 2:  # whatever hangs, such as a plugin that answers no more
             tell_at_once("left at once; the next run goes on from here")
-            os._exit(128 + number)
+            os._exit(ended_by(number))
         stop.ask(number)
         if stop.level == 1:
             tell("stopping: nothing more is started, running work is seen out; once more ends it at once")

@@ -47,6 +47,14 @@ def test_what_is_commented_out_is_its_default_too(text: str, tmp_path: Path) -> 
     assert config.value("roles.improver", "limit_seconds").value == 3600  # type: ignore[union-attr]
 
 
+def test_a_file_to_write_is_refused_where_a_benchmark_brings_its_own(typed: Callable[..., Any], tmp_path: Path) -> None:
+    said = typed("init", "tasks", "new-folder", "--to", "mine.toml")
+    assert said.code == 1
+    assert "mine.toml" in said.err
+    assert "leave out --to" in said.err
+    assert not (tmp_path / "new-folder").exists()
+
+
 def test_nothing_is_overwritten(typed: Callable[..., Any], tmp_path: Path) -> None:
     Path("mine.toml").write_text("mine")
     (tmp_path / "full").mkdir()

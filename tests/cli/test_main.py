@@ -13,8 +13,9 @@ from typing import Any
 import pytest
 import typer
 
-from harness2_core.cli import exits, main
+from harness2_core.cli import main
 from harness2_core.cli.terminal import safe, table
+from harness2_core.model import exits
 from harness2_core.model.errors import ConfigError
 
 HEAVY = {"attr", "attrs", "cattrs", "pluggy", "jinja2", "rich", "tomlkit", "yaml", "filelock", "packaging", "pydantic"}

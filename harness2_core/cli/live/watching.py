@@ -32,16 +32,16 @@ class Watching:
 
 
 @contextmanager
-def watching(plain: bool = False) -> Iterator[Watching]:
+def watching(plain: bool = False, lines: Listener | None = None) -> Iterator[Watching]:
     """Progress on standard error while the block runs. What is printed meanwhile goes by above the view, which is gone
-    at the end; what was told stays.
+    at the end; what was told stays. `lines` is the listener where there is no view; core's own by default.
 
         with watching() as view, asked_by_signals(Stop(), view.tell) as stop:
             run_sweep(config, listeners=(view.listener,), stop=stop, notice=warn)
     """
     stream = sys.stderr
     if plain or not can_paint(stream, os.environ):
-        yield Watching(tell_progress, tell_at_once, tell_state)
+        yield Watching(lines or tell_progress, tell_at_once, tell_state)
         return
     from .painting import glyphs_of  # rich is imported where there is a view
     from .screen import Screen

@@ -40,6 +40,9 @@ def demo(
     copy: Annotated[
         Path | None, typer.Option("--copy-to", metavar="DIR", help="Copy the examples there, and run nothing.")
     ] = None,
+    no_live: Annotated[
+        bool, typer.Option("--plain", "--no-live", help="Lines instead of the live view, on a terminal too.")
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
 ) -> int:
     """Improve a program on example tasks, with a script in the place of the model; a second time pays nothing."""
@@ -51,11 +54,12 @@ def demo(
     config = Config.load(file, {})  # the demo is the same whatever variables are set
     if not as_json:
         typer.echo(f"{SCRIPTED}\n")
-    with asked_by_signals(Stop()) as stop:
-        result = run_sweep(config, registry=registry, listeners=(Progress(),), stop=stop, notice=_notice)
+    with ctx.obj.watching(no_live, Progress()) as view, asked_by_signals(Stop(), view.tell) as stop:
+        told = (view.listener,)
+        result = run_sweep(config, registry=registry, listeners=told, stop=stop, notice=_notice)
         if result.left:
             return _left(result.exit_code, result.stopped, len(result.left))
-        judged = judge_sweep(config, "bases", registry=registry, stop=stop, notice=_notice)
+        judged = judge_sweep(config, "bases", registry=registry, listeners=told, stop=stop, notice=_notice)
         if judged.interrupted:
             return _left(128 + judged.signal, "", len(judged.ungraded))
     shown = demo_result(file, read(config, registry), wanted, judged.rows, result.paid, judged.paid)
@@ -64,7 +68,7 @@ def demo(
 
 
 class Progress:
-    """A listener: one line on standard error for each task that ends."""
+    """A listener for those who see no live view: one line on standard error for each task that ends."""
 
     def __init__(self) -> None:
         self._ended = 0

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import pty
 import shlex
 import signal
 import subprocess
@@ -66,6 +68,35 @@ def test_a_second_demo_pays_nothing_and_prints_the_same(
     assert "paid: nothing; everything was served from the store" in again.stdout
     unpaid = [[line for line in done.stdout.splitlines() if not line.startswith("paid")] for done in (first, again)]
     assert unpaid[0] == unpaid[1]
+
+
+@process
+@together
+@pytest.mark.parametrize(("option", "live"), [((), True), (("--plain",), False)])
+def test_whoever_looks_on_at_a_terminal_sees_the_live_view_or_asks_for_lines(
+    tmp_path: Path, option: tuple[str, ...], live: bool
+) -> None:
+    small = ("--domains", "sensors", "--modes", "null", "--k", "1")
+    ours, theirs = pty.openpty()
+    environment = {**os.environ, "TERM": "xterm-256color"}
+    command = [HARNESS2, "demo", *small, *option]
+    with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=theirs, env=environment) as demo:
+        os.close(theirs)
+        shown = b"".join(iter(lambda: _read(ours), b""))
+        assert demo.stdout is not None
+        report = demo.stdout.read()
+    os.close(ours)
+    assert demo.returncode == 0, shown
+    assert b"null (control)" in report
+    assert (b"\x1b[" in shown) is live
+    assert (b"4 of 4  sensors/" in shown) is not live
+
+
+def _read(terminal: int) -> bytes:
+    try:
+        return os.read(terminal, 1 << 16)
+    except OSError:  # the last to write has closed it
+        return b""
 
 
 @process

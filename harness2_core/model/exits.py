@@ -1,4 +1,4 @@
-"""Exit codes of every command."""
+"""The one table of exit codes: of every command, and of what a sweep came to."""
 
 from __future__ import annotations
 
@@ -21,3 +21,8 @@ INTERRUPTED: Final = 130
 
 TERMINATED: Final = 143
 """SIGTERM; the state is saved."""
+
+
+def ended_by(signal: int) -> int:
+    """The code of what a signal ended, as shells tell it; an interruption without one, from Python, is an interrupt."""
+    return 128 + signal if signal else INTERRUPTED
