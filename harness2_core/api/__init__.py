@@ -25,7 +25,7 @@ from harness2_core.model.manifest import Entry, Manifest, blob_entry, decode_man
 from harness2_core.model.names import file_name, unescape
 from harness2_core.model.paths import collisions, unsafe
 from harness2_core.model.plan import Plan, Roll, Stage
-from harness2_core.model.process import Endpoint, Exit, Install, Mount, Place, Policy, Resources
+from harness2_core.model.process import Bridge, Endpoint, Exit, Install, Mount, Place, Policy, Resources
 from harness2_core.model.provider import Provider
 from harness2_core.model.records import Reply, Rollout, Verdict
 from harness2_core.model.replies import choice_in, lesson_in
@@ -81,6 +81,7 @@ __all__ = [
     "Ballot",
     "BenchSpec",
     "BenchWords",
+    "Bridge",
     "Call",
     "Channel",
     "Check",

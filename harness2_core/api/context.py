@@ -36,8 +36,11 @@ class Context(Protocol):
     def substrate(self, name: str) -> Substrate:
         """An installed substrate, by name or token."""
 
-    def endpoint(self, channel: Channel) -> Endpoint:
-        """Model access for this request."""
+    def endpoint(self, channel: Channel, *, own: bool = False) -> Endpoint:
+        """Model access for this request, as a program that `spawn` runs reaches it: what `install` is to be told.
+
+        `own`: as code of this process, or a container of its making, reaches it. In a sandbox these differ.
+        """
 
     def cancelled(self) -> bool:
         """Whether the work is no longer wanted: return soon."""

@@ -38,6 +38,8 @@ class Endpoint:
     url: str = ""
     key: str = field(default="", repr=False)
     env: FrozenMap[str] = field(converter=texts, factory=FrozenMap, repr=False)
+    socket: Path | None = None
+    """A unix socket of this machine that leads where `url` does: the way there for a sandbox that cuts the network."""
 
 
 @frozen
@@ -93,6 +95,14 @@ class Mount:
     writable: bool = False
 
 
+@frozen
+class Bridge:
+    """A port of the loopback inside a sandbox, and the unix socket of this machine that answers on it."""
+
+    port: int = field(validator=at_least(1))
+    socket: Path
+
+
 def _mounts(items: Mapping[str, Mount]) -> FrozenMap[Mount]:
     return frozen_map(items)
 
@@ -107,3 +117,5 @@ class Policy:
     """`none`, `model`, `hosts:<name>,...` or `open`: the stricter of the task's promise and the configuration."""
     memory_mb: int = field(default=0, validator=at_least(0))
     processes: int = field(default=0, validator=at_least(0))
+    bridges: tuple[Bridge, ...] = ()
+    """What leads out of a sandbox whose network is `model`; nothing else does."""

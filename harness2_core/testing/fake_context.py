@@ -102,7 +102,7 @@ class FakeContext:
             raise PluginError(f"this test has no substrate {name!r}", "give it to FakeContext")
         return self._substrates[name]
 
-    def endpoint(self, channel: Channel) -> Endpoint:
+    def endpoint(self, channel: Channel, *, own: bool = False) -> Endpoint:
         return Endpoint()
 
     def cancelled(self) -> bool:

@@ -24,6 +24,7 @@ from harness2_core.model.channel import NO_MODEL, Channel, Usage
 from harness2_core.model.errors import ConfigError, PluginError
 from harness2_core.model.process import Endpoint, Exit, Install, Place
 
+from .bridging import bridges, constant_addresses, inside, needs_bridge
 from .network import stricter, with_model
 from .providers import Providers
 from .rewriting import Rewriter
@@ -95,10 +96,11 @@ class WorkerContext:
                 limit_seconds,
                 self._site.streams / f"{len(self._exits) + 1:04d}",
                 self._bounds,
-                {name: value for endpoint in self._endpoints.values() for name, value in endpoint.env.items()},
+                {name: value for endpoint in self._lent().values() for name, value in endpoint.env.items()},
                 self._locked if is_workspace else (),
                 self._opened if is_workspace else (),
                 self._written.get(cwd, frozenset()),
+                bridges(self._endpoints.values()) if self._is_cut_off else (),
             )
             ended = spawn(launch, self._site, self._providers.sandbox, self._cancelled)
             self._written[cwd] = launch.ours | set(install.files)
@@ -115,12 +117,12 @@ class WorkerContext:
         self._note_version(name, made)
         return made
 
-    def endpoint(self, channel: Channel) -> Endpoint:
+    def endpoint(self, channel: Channel, *, own: bool = False) -> Endpoint:
         known = self._endpoints.get(channel)
         if known is None:
             known = self._stack.enter_context(self._providers.access.open(channel, self._key, self._role))
             self._endpoints[channel] = known
-        return known
+        return known if own else self._lent()[channel]
 
     def cancelled(self) -> bool:
         return self._cancelled()
@@ -136,11 +138,12 @@ class WorkerContext:
         return self._providers
 
     def rewriter(self) -> Rewriter:
-        """For everything captured from now on: real paths and lent keys go out."""
+        """For everything captured from now on: real paths, ports and lent keys go out."""
         secrets = [endpoint.key for endpoint in self._endpoints.values()]
         for endpoint in self._endpoints.values():
             secrets += [value for name, value in endpoint.env.items() if _SECRET.search(name)]
-        return Rewriter({**self._site.constants(), **dict.fromkeys(secrets, KEY_MARK)})
+        addresses = constant_addresses(self._endpoints.values())
+        return Rewriter({**self._site.constants(), **addresses, **dict.fromkeys(secrets, KEY_MARK)})
 
     def tell(self, usage: Usage) -> None:
         """What the agent says it cost, as soon as it is known: whatever fails afterwards, the price is not lost."""
@@ -167,6 +170,21 @@ class WorkerContext:
         in_force = {"limits": "+".join(limits)} if limits else {}
         own = {"core": __version__, "sandbox": self._providers.sandbox_name}
         return {**self._providers.versions, **own, **in_force, **self._versions}
+
+    @property
+    def _is_cut_off(self) -> bool:
+        """Whether programs here reach nothing of this machine but what is bridged in."""
+        return self._providers.sandbox is not None and needs_bridge(self._bounds.network)
+
+    def _lent(self) -> Mapping[Channel, Endpoint]:
+        """The endpoints as programs reach them. One without a model is nothing that has to be reached."""
+        if not self._is_cut_off:
+            return self._endpoints
+        granted = bridges(self._endpoints.values())
+        return {
+            channel: inside(known, granted) if channel.model or known.socket is not None else known
+            for channel, known in self._endpoints.items()
+        }
 
     def _note_version(self, name: str, made: object) -> None:
         if isinstance(made, TellsVersion):

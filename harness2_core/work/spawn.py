@@ -18,7 +18,7 @@ from harness2_core.api.runtime import Sandbox, TellsFailure
 from harness2_core.model.errors import ConfigError, Lost
 from harness2_core.model.frozen import FrozenMap, texts
 from harness2_core.model.paths import collisions
-from harness2_core.model.process import Exit, Install, Mount, Place, Policy
+from harness2_core.model.process import Bridge, Exit, Install, Mount, Place, Policy
 
 from . import process
 from .materialise import write_files
@@ -65,6 +65,8 @@ class Launch:
     """Directories inside those that stay writable."""
     ours: frozenset[str] = frozenset()
     """Files that an earlier program's install wrote below `cwd`: these are replaced."""
+    bridges: tuple[Bridge, ...] = ()
+    """What a sandbox that cuts the network leads to the model by."""
 
 
 def spawn(launch: Launch, site: Site, sandbox: Sandbox | None, cancelled: Callable[[], bool]) -> Exit:
@@ -129,7 +131,7 @@ def policy(launch: Launch, site: Site, place: Place) -> Policy:
     for path in (*interpreter(), *launch.install.reads):
         mounts.setdefault(str(path), Mount(_readable(path, site)))
     bounds = launch.bounds
-    return Policy(FrozenMap(mounts), bounds.network, bounds.memory_mb, bounds.processes)
+    return Policy(FrozenMap(mounts), bounds.network, bounds.memory_mb, bounds.processes, launch.bridges)
 
 
 def interpreter() -> tuple[Path, ...]:
