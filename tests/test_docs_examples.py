@@ -38,7 +38,7 @@ from harness2_core.model.kinds import KINDS
 from harness2_core.plugins import facade
 from harness2_core.plugins.discovery import scan
 from harness2_core.plugins.registry import Registry
-from harness2_core.testing.toys import TOY_SURFACE
+from harness2_core.testing.toy_agent import TOY_SURFACE
 
 ROOT = Path(__file__).resolve().parent.parent
 README = ROOT / "README.md"

@@ -52,7 +52,9 @@ if TYPE_CHECKING:
     from .selector_contract import SelectorContract as SelectorContract
     from .store_contract import StoreContract as StoreContract
     from .substrate_contract import SubstrateContract as SubstrateContract
-    from .toys import ToyAgent as ToyAgent
+    from .toy_agent import TOY_FAILURES as TOY_FAILURES
+    from .toy_agent import Behaviour as Behaviour
+    from .toy_agent import ToyAgent as ToyAgent
     from .toys import ToyBench as ToyBench
     from .toys import ToyProposer as ToyProposer
     from .toys import one_step_mode as one_step_mode
@@ -62,6 +64,7 @@ _HOMES: Final = {
     "AccessContract": "access_contract",
     "AdapterContract": "adapter_contract",
     "Asked": "model_turns",
+    "Behaviour": "toy_agent",
     "CommandContract": "command_contract",
     "CrashingStore": "crashing",
     "EngineContract": "engine_contract",
@@ -81,8 +84,9 @@ _HOMES: Final = {
     "SelectorContract": "selector_contract",
     "StoreContract": "store_contract",
     "SubstrateContract": "substrate_contract",
+    "TOY_FAILURES": "toy_agent",
     "ToolCall": "model_turns",
-    "ToyAgent": "toys",
+    "ToyAgent": "toy_agent",
     "ToyBench": "toys",
     "ToyProposer": "toys",
     "Turn": "model_turns",

@@ -1,39 +1,25 @@
 """A toy world, any size, the same each time: a bench, an agent that behaves by a table, an improver, a one-step mode.
 
-The agent's harness is one file, `PROMPT.md`. Each line of it that is a key of the table makes the agent behave so; the
-last such line wins. Improvers add lines. Everything can be run for real: the agent is a Python process.
+The agent is in `toy_agent.py`: lines of its one file, `PROMPT.md`, say how it behaves, and improvers add lines.
 """
 
 from __future__ import annotations
 
-import json
-import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
-from attrs import field, frozen
+from attrs import frozen
 
 from harness2_core.api import (
     NO_MODEL,
-    Action,
-    Allowed,
     BenchSpec,
     BenchWords,
-    Channel,
     ConfigError,
     Context,
-    Endpoint,
-    Event,
-    Exit,
-    Failure,
-    FrozenMap,
     HarnessTree,
-    Install,
     Mode,
-    Observation,
     Outcome,
-    Place,
     Plan,
     Roll,
     Said,
@@ -41,17 +27,9 @@ from harness2_core.api import (
     Stage,
     Surface,
     Task,
-    Trajectory,
 )
 
-PROMPT: Final = "PROMPT.md"
-TOY_SURFACE: Final = Surface(
-    name="toy",
-    always_on=(PROMPT,),
-    cap_chars=2_000,
-    allowed=(Allowed("script", "scripts/<script>.py"),),
-    required=(PROMPT,),
-)
+from .toy_agent import PROMPT
 
 
 class ToyBench:
@@ -91,77 +69,6 @@ class ToyBench:
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text(text, encoding="utf-8")
         return file
-
-
-def _texts(items: Mapping[str, str]) -> FrozenMap[str]:
-    return FrozenMap(items)
-
-
-@frozen
-class Behaviour:
-    """What the toy agent does: files below `output/`, what it prints, how it ends, after how many seconds."""
-
-    files: FrozenMap[str] = field(converter=_texts, factory=lambda: FrozenMap({"answer.txt": "base\n"}))
-    says: str = "done\n"
-    complains: str = ""
-    code: int = 0
-    seconds: int = 0
-
-
-_PROGRAM: Final = """
-import json, pathlib, sys, time
-told = json.load(sys.stdin)
-for path, text in told["files"].items():
-    file = pathlib.Path(told["output"], path)
-    file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(text, encoding="utf-8")
-sys.stdout.write(told["says"]); sys.stderr.write(told["complains"])
-time.sleep(told["seconds"])
-sys.exit(told["code"])
-"""
-
-
-class ToyAgent:
-    """A substrate: a line of `PROMPT.md` that is in `table` makes the agent behave so; without one, as `usual`."""
-
-    def __init__(self, table: Mapping[str, Behaviour] | None = None, usual: Behaviour | None = None) -> None:
-        self._table = dict(table or {})
-        self._usual = usual or Behaviour()
-
-    @property
-    def surface(self) -> Surface:
-        return TOY_SURFACE
-
-    def install(self, tree: HarnessTree, prompt: str, channel: Channel, place: Place, endpoint: Endpoint) -> Install:
-        lines = tree.files.get(PROMPT, "").splitlines()
-        does = next((self._table[line] for line in reversed(lines) if line in self._table), self._usual)
-        told = {
-            "prompt": prompt,
-            "output": place.output,
-            "files": dict(does.files),
-            "says": does.says,
-            "complains": does.complains,
-            "seconds": does.seconds,
-            "code": does.code,
-        }
-        return Install(
-            files=FrozenMap({f"toy/{path}": text.encode() for path, text in tree.files.items()}),
-            home=FrozenMap(),
-            argv=(sys.executable, "-I", "-S", "-c", _PROGRAM),
-            env=FrozenMap({"PYTHONDONTWRITEBYTECODE": "1"}),
-            reads=(Path(sys.base_prefix), Path(sys.prefix)),
-            stdin=json.dumps(told).encode(),
-        )
-
-    def parse(self, stdout: Iterable[bytes], stderr: Iterable[bytes], exit: Exit) -> Trajectory:
-        events: list[Event] = [Action("toy", PROMPT)]
-        for stream, error in ((stdout, False), (stderr, True)):
-            text = b"".join(stream).decode(errors="replace")
-            if text:
-                events.append(Observation(text, error))
-        if exit.code != 0:
-            events.append(Failure("timed out" if exit.timed_out else f"exit code {exit.code}, signal {exit.signal}"))
-        return Trajectory(tuple(events), NO_MODEL)
 
 
 @frozen

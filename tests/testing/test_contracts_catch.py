@@ -31,7 +31,8 @@ from harness2_core.api import (
 from harness2_core.testing import judge_contract, proposer_contract, substrate_contract
 from harness2_core.testing.adapter_contract import AdapterContract
 from harness2_core.testing.fake_context import FakeContext
-from harness2_core.testing.toys import TOY_SURFACE, ToyAgent, ToyBench
+from harness2_core.testing.toy_agent import TOY_SURFACE, ToyAgent
+from harness2_core.testing.toys import ToyBench
 
 TREE = HarnessTree({"PROMPT.md": "Do as the task says.\n"})
 

@@ -22,7 +22,8 @@ from harness2_core.testing.adapter_contract import AdapterContract
 from harness2_core.testing.fake_context import FakeContext
 from harness2_core.testing.proposer_contract import ProposerContract, session_request
 from harness2_core.testing.substrate_contract import SubstrateContract
-from harness2_core.testing.toys import TOY_SURFACE, Behaviour, ToyAgent, ToyAnswer, ToyBench, ToyProposer, one_step_mode
+from harness2_core.testing.toy_agent import TOY_SURFACE, Behaviour, ToyAgent
+from harness2_core.testing.toys import ToyAnswer, ToyBench, ToyProposer, one_step_mode
 
 
 class TestToyBench(AdapterContract):
