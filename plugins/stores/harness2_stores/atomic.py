@@ -36,38 +36,40 @@ class AtomicFiles:
 
     def __init__(self, root: Path, *, fsync: bool) -> None:
         self.root = root
+        self._drafts = f"{root}/tmp"
         self._fsync = fsync
         self._swept = False
 
-    def create(self, target: Path, data: bytes) -> bool:
+    def create(self, target: str, data: bytes) -> bool:
         """Writes a new file; False when there is one of that name, which stays."""
         with explained(target):
-            if target.exists():
+            if os.path.exists(target):
                 return False
-            with self.draft() as (file, draft):
-                file.write(data)
-                self.finish(file)
+            draft = self._drafted(data)
+            try:
                 return self.link(draft, target)
+            finally:
+                _remove(draft)
+
+    def write(self, target: str, data: bytes) -> None:
+        """Writes a file, in place of what has its name."""
+        with explained(target):
+            draft = self._drafted(data)
+            try:
+                self.replace(draft, target)
+            except BaseException:
+                _remove(draft)
+                raise
 
     @contextmanager
-    def draft(self) -> Iterator[tuple[BinaryIO, Path]]:
+    def draft(self) -> Iterator[tuple[BinaryIO, str]]:
         """A new file under `tmp/`, gone afterwards unless it was given another name."""
-        folder = self.root / "tmp"
-        draft = folder / secrets.token_hex(12)
-        if not self._swept:
-            self._swept = True
-            _sweep(folder)
-        try:
-            file = draft.open("xb")
-        except FileNotFoundError:
-            self._make(folder)
-            file = draft.open("xb")
+        file, draft = self._opened()
         try:
             with file:
                 yield file, draft
         finally:
-            with suppress(FileNotFoundError):
-                draft.unlink()
+            _remove(draft)
 
     def finish(self, file: BinaryIO) -> None:
         """Closes a draft that is complete."""
@@ -76,49 +78,77 @@ class AtomicFiles:
             os.fsync(file.fileno())
         file.close()
 
-    def link(self, draft: Path, target: Path) -> bool:
+    def link(self, draft: str, target: str) -> bool:
         """Gives a finished draft its name, unless that is taken: then False."""
         try:
             try:
-                target.hardlink_to(draft)
+                os.link(draft, target)
             except FileNotFoundError:
-                self._make(target.parent)
-                target.hardlink_to(draft)
+                self._make(os.path.dirname(target))
+                os.link(draft, target)
         except FileExistsError:
             return False
         except OSError as error:
             if error.errno not in _NO_LINKS:
                 raise
             with NativeLock(self.root / "publish.lock"):
-                if target.exists():
+                if os.path.exists(target):
                     return False
-                draft.replace(target)
-        self._settle(target.parent)
+                os.replace(draft, target)
+        self._settle(target)
         return True
 
-    def replace(self, draft: Path, target: Path) -> None:
+    def replace(self, draft: str, target: str) -> None:
         """Gives a finished draft its name, in place of what had it."""
         try:
-            draft.replace(target)
+            os.replace(draft, target)
         except FileNotFoundError:
-            self._make(target.parent)
-            draft.replace(target)
-        self._settle(target.parent)
+            self._make(os.path.dirname(target))
+            os.replace(draft, target)
+        self._settle(target)
 
-    def _make(self, folder: Path) -> None:
-        missing = [path for path in (folder, *folder.parents) if not path.exists()]
-        folder.mkdir(parents=True, exist_ok=True)
-        for path in missing:
-            self._settle(path.parent)
+    def _drafted(self, data: bytes) -> str:
+        file, draft = self._opened()
+        try:
+            with file:
+                file.write(data)
+                self.finish(file)
+        except BaseException:
+            _remove(draft)
+            raise
+        return draft
 
-    def _settle(self, folder: Path) -> None:
-        """Makes the names in a directory durable."""
+    def _opened(self) -> tuple[BinaryIO, str]:
+        draft = f"{self._drafts}/{secrets.token_hex(12)}"
+        if not self._swept:
+            self._swept = True
+            _sweep(Path(self._drafts))
+        try:
+            return open(draft, "xb"), draft
+        except FileNotFoundError:
+            self._make(self._drafts)
+            return open(draft, "xb"), draft
+
+    def _make(self, folder: str) -> None:
+        path = Path(folder)
+        missing = [place for place in (path, *path.parents) if not place.exists()]
+        path.mkdir(parents=True, exist_ok=True)
+        for place in missing:
+            self._settle(str(place))
+
+    def _settle(self, path: str) -> None:
+        """Makes a name durable in its directory."""
         if self._fsync and os.name == "posix":
-            descriptor = os.open(folder, os.O_RDONLY)
+            descriptor = os.open(os.path.dirname(path), os.O_RDONLY)
             try:
                 os.fsync(descriptor)
             finally:
                 os.close(descriptor)
+
+
+def _remove(draft: str) -> None:
+    with suppress(FileNotFoundError):
+        os.unlink(draft)
 
 
 def _sweep(folder: Path) -> None:

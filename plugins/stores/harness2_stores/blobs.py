@@ -7,6 +7,7 @@ import io
 import os
 import stat
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Final, final
 
@@ -30,17 +31,15 @@ class BlobFiles:
 
     def __init__(self, files: AtomicFiles) -> None:
         self._files = files
-        self._directory = files.root / "blobs"
+        self._directory = f"{files.root}/blobs"
 
     def put_bytes(self, data: bytes) -> Digest:
         digest = digest_bytes(data)
         target = blob_path(self._directory, digest)
         with explained(target):
-            if _size(target) != len(data):  # absent, or cut short by a power loss
-                with self._files.draft() as (file, draft):
-                    file.write(data)
-                    self._files.finish(file)
-                    self._files.replace(draft, target)
+            present = _size(target)
+        if present != len(data):  # absent, or cut short by a power loss
+            self._files.write(target, data)
         return digest
 
     def put_file(self, source: Path) -> Digest:
@@ -56,7 +55,7 @@ class BlobFiles:
                     return digest
         raise changing(source)
 
-    def _copied(self, source: Path, digest: Digest, target: Path) -> bool:
+    def _copied(self, source: Path, digest: Digest, target: str) -> bool:
         with self._files.draft() as (file, draft):
             hashed = hashlib.sha256()
             for chunk in _chunks(source):
@@ -84,20 +83,20 @@ class BlobFiles:
     def scan(self) -> Iterator[tuple[Digest, int]]:
         with explained(self._directory):
             for folder in _sorted(self._directory):
-                for path in _sorted(folder):
-                    size = _size(path)
-                    if size is not None and path == blob_path(self._directory, path.name):
-                        yield path.name, size
+                for name in _sorted(f"{self._directory}/{folder}"):
+                    size = _size(f"{self._directory}/{folder}/{name}")
+                    if size is not None and folder == name[:2]:
+                        yield name, size
 
     def delete(self, digest: Digest) -> None:
         path = blob_path(self._directory, digest)
-        with explained(path):
-            path.unlink(missing_ok=True)
+        with explained(path), suppress(FileNotFoundError):
+            os.unlink(path)
 
 
-def verified(path: Path, digest: Digest) -> BinaryIO:
+def verified(path: str, digest: Digest) -> BinaryIO:
     """The file's bytes, checked: a small file at once, a large one as it is read."""
-    file = path.open("rb", buffering=0)
+    file = io.FileIO(path)
     size = os.fstat(file.fileno()).st_size
     if size > _CHUNK:
         return io.BufferedReader(_Verified(file, path, digest, size), _CHUNK)
@@ -108,14 +107,14 @@ def verified(path: Path, digest: Digest) -> BinaryIO:
     return io.BytesIO(data)
 
 
-def damaged(path: Path, digest: Digest) -> Damaged:
+def damaged(path: str, digest: Digest) -> Damaged:
     return Damaged(
         f"{path} is damaged: its bytes are no longer those of blob {digest}",
         "delete that file and run the same command again: what needs the blob makes it anew",
     )
 
 
-def absent(digest: Digest, place: Path) -> StoreError:
+def absent(digest: Digest, place: str | Path) -> StoreError:
     return StoreError(
         f"blob {digest} is not in {place}",
         "if the store was copied, copy it whole; else run the same command again: what needs the blob makes it anew",
@@ -140,7 +139,7 @@ def steady_bytes(source: Path) -> bytes | None:
 class _Verified(io.RawIOBase):
     """Hashes what passes; the reading that reaches the end raises `Damaged` instead when the digest differs."""
 
-    def __init__(self, file: io.FileIO, path: Path, digest: Digest, size: int) -> None:
+    def __init__(self, file: io.FileIO, path: str, digest: Digest, size: int) -> None:
         self._file = file
         self._path = path
         self._digest = digest
@@ -195,16 +194,16 @@ def _regular(path: str, flags: int) -> int:
     return descriptor
 
 
-def _size(path: Path) -> int | None:
+def _size(path: str) -> int | None:
     try:
-        found = path.stat()
+        found = os.stat(path)
     except (FileNotFoundError, NotADirectoryError):
         return None
     return found.st_size if stat.S_ISREG(found.st_mode) else None
 
 
-def _sorted(folder: Path) -> list[Path]:
+def _sorted(folder: str) -> list[str]:
     try:
-        return sorted(folder.iterdir())
+        return sorted(os.listdir(folder))
     except (FileNotFoundError, NotADirectoryError):
         return []

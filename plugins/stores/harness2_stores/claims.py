@@ -21,7 +21,7 @@ from harness2_core.api import StoreError
 
 from .atomic import STALE_SECONDS, NativeLock
 from .failures import explained
-from .layout import key_path
+from .layout import key_name
 from .mounts import refuse_network
 
 _POSIX: Final = sys.platform != "win32"
@@ -39,8 +39,7 @@ class Claims:
     @contextmanager
     def claim(self, key: str) -> Iterator[bool]:
         """Never waits. Not reentrant. Any thread of the owner may leave the context; in a forked child that is void."""
-        path = key_path(self._directory, key)
-        lock = _locked(Path(f"{self._prepared() / path.name}.lock"))
+        lock = _locked(f"{self._prepared()}/{key_name(key)}.lock")
         owner = os.getpid()
         try:
             yield lock is not None
@@ -59,7 +58,7 @@ class Claims:
         return self._directory
 
 
-def _locked(path: Path) -> BaseFileLock | None:
+def _locked(path: str) -> BaseFileLock | None:
     # Holders remove the file themselves (see above), except on Windows, where only the closed file can be removed.
     lock = NativeLock(path, thread_local=False, fallback_to_soft=False, preserve_lock_file=_POSIX)
     with explained(path):
@@ -73,7 +72,7 @@ def _locked(path: Path) -> BaseFileLock | None:
 def _give_back(lock: BaseFileLock) -> None:
     if _POSIX:
         with suppress(OSError):  # a file that stays is swept later; the lock is what counts
-            Path(lock.lock_file).unlink()
+            os.unlink(lock.lock_file)
     lock.release()
 
 
@@ -82,6 +81,6 @@ def _sweep(directory: Path) -> None:
     for path in directory.glob("*.lock"):
         with suppress(OSError, StoreError):
             if path.stat().st_mtime < before:
-                lock = _locked(path)
+                lock = _locked(str(path))
                 if lock is not None:
                     _give_back(lock)

@@ -99,7 +99,7 @@ class Database:
                 connection.execute("PRAGMA journal_mode=WAL")
                 connection.executescript(f"BEGIN; {_SCHEMA} COMMIT;")
             self._files.finish(file)
-            self._files.link(draft, self.path)
+            self._files.link(draft, str(self.path))
 
     def _lock(self) -> threading.Lock:
         if self._turn[0] != os.getpid():  # forked: the lock may be held by a thread that does not exist here

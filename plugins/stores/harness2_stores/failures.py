@@ -10,7 +10,7 @@ import errno
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Final
+from typing import Final, final
 
 from harness2_core.api import StoreError
 
@@ -46,16 +46,25 @@ _WORDS: Final = {
 }
 
 
-@contextmanager
-def explained(path: Path) -> Iterator[None]:
+@final
+class explained:
     """Turns an `OSError` about the store at `path` into a `StoreError`; its `__cause__` keeps the original."""
-    try:
-        yield
-    except OSError as error:
+
+    __slots__ = ("_path",)
+
+    def __init__(self, path: str | Path) -> None:
+        self._path = path
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
+        if not isinstance(error, OSError):
+            return
         what, remedy = _WORDS.get(
             error.errno or 0, (f"cannot be used: {error.strerror or error}", f"mend that and run again; {_KEPT}")
         )
-        raise StoreError(f"{_culprit(error, path)} {what}", remedy) from error
+        raise StoreError(f"{_culprit(error, Path(self._path))} {what}", remedy) from error
 
 
 @contextmanager

@@ -3,12 +3,11 @@
 A key may be any text of any length. Its file lies in one of 256 directories, chosen by digest, so that 100,000 keys
 stay quick. A plain lower-case key is its own file name; any other is escaped, and a digest is added so that two keys
 never meet, not even on a disk that ignores case. `key_of` inverts the name; of a shortened name it cannot, then the
-key is read from the file.
+key is read from the file. Paths are texts: a store asks for a hundred of them in the time that one step may take.
 """
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Final
 
 from harness2_core.api import Digest, InvalidValue, digest_bytes, file_name, unescape
@@ -28,19 +27,24 @@ def utf8(key: str) -> bytes:
         ) from None
 
 
-def kind_path(root: Path, kind: str) -> Path:
+def kind_path(root: str, kind: str) -> str:
     """The directory of a kind of record."""
-    return root / _name(kind, _digest(kind))
+    return f"{root}/{_name(kind, _digest(kind))}"
 
 
-def key_path(directory: Path, key: str) -> Path:
+def key_path(directory: str, key: str) -> str:
     """The file of `key` below `directory`."""
     digest = _digest(key)
-    return directory / digest[:2] / _name(key, digest)
+    return f"{directory}/{digest[:2]}/{_name(key, digest)}"
 
 
-def blob_path(directory: Path, digest: Digest) -> Path:
-    return directory / digest[:2] / digest
+def key_name(key: str) -> str:
+    """The name of the file of `key`."""
+    return _name(key, _digest(key))
+
+
+def blob_path(directory: str, digest: Digest) -> str:
+    return f"{directory}/{digest[:2]}/{digest}"
 
 
 def key_of(folder: str, name: str) -> str | None:

@@ -38,5 +38,5 @@ def is_marked(root: Path, provider: str) -> bool:
 
 def put_mark(files: AtomicFiles, provider: str) -> None:
     """Marks a new store; when two processes make one at once, the first decides."""
-    files.create(files.root / _FILE, f"harness2-store {provider} {VERSION}\n".encode())
+    files.create(f"{files.root}/{_FILE}", f"harness2-store {provider} {VERSION}\n".encode())
     is_marked(files.root, provider)

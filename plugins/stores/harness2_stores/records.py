@@ -6,6 +6,7 @@ The digest covers kind, key and value, so that a flipped byte is found, and a fi
 from __future__ import annotations
 
 import hashlib
+import io
 import os
 from collections.abc import Iterator
 from contextlib import suppress
@@ -27,8 +28,8 @@ class RecordFiles:
 
     def __init__(self, files: AtomicFiles) -> None:
         self._files = files
-        self._directory = files.root / "records"
-        self._kinds: dict[str, Path] = {}
+        self._directory = f"{files.root}/records"
+        self._kinds: dict[str, str] = {}
 
     def put(self, kind: str, key: str, value: bytes) -> bool:
         return self._files.create(self._path(kind, key), _encoded(kind, key, value))
@@ -37,7 +38,8 @@ class RecordFiles:
         path = self._path(kind, key)
         with explained(path):
             try:
-                data = path.read_bytes()
+                with io.FileIO(path) as file:
+                    data = file.readall()
             except (FileNotFoundError, NotADirectoryError):
                 return None
         return _value(data, path, kind, key)
@@ -50,10 +52,10 @@ class RecordFiles:
 
     def delete(self, kind: str, key: str) -> None:
         path = self._path(kind, key)
-        with explained(path):
-            path.unlink(missing_ok=True)
+        with explained(path), suppress(FileNotFoundError):
+            os.unlink(path)
 
-    def _path(self, kind: str, key: str) -> Path:
+    def _path(self, kind: str, key: str) -> str:
         folder = self._kinds.get(kind)
         if folder is None:
             folder = self._kinds[kind] = kind_path(self._directory, kind)
@@ -66,7 +68,7 @@ def checksum(kind: str, key: str, value: bytes) -> str:
     return hashlib.sha256(b"%d %d\n%b%b%b" % (len(name), len(id), name, id, value)).hexdigest()
 
 
-def damaged_record(place: Path, kind: str, key: str, remedy: str) -> StoreError:
+def damaged_record(place: str | Path, kind: str, key: str, remedy: str) -> StoreError:
     return Damaged(f"{place} is damaged: the {kind} record {key!r} is not what was stored", remedy)
 
 
@@ -83,7 +85,7 @@ def _header_size(key: str) -> int:
     return len(_FORMAT) + 64 + len(str(size)) + size + 4
 
 
-def _value(data: bytes, path: Path, kind: str, key: str) -> bytes:
+def _value(data: bytes, path: str, kind: str, key: str) -> bytes:
     start = _header_size(key)
     value = data[start:]
     if data[:start] != _header(checksum(kind, key, value), key.encode()):
@@ -91,9 +93,9 @@ def _value(data: bytes, path: Path, kind: str, key: str) -> bytes:
     return value
 
 
-def _listed(directory: Path, kind: str) -> Iterator[tuple[str, int]]:
+def _listed(directory: str, kind: str) -> Iterator[tuple[str, int]]:
     for folder in _entries(directory):
-        for file in _entries(Path(folder.path)):
+        for file in _entries(folder.path):
             with suppress(FileNotFoundError, ValueError):  # deleted meanwhile; left by some other program
                 key = key_of(folder.name, file.name)
                 if key is None:
@@ -101,7 +103,7 @@ def _listed(directory: Path, kind: str) -> Iterator[tuple[str, int]]:
                 yield key, max(0, file.stat().st_size - _header_size(key))
 
 
-def _entries(directory: Path) -> list[os.DirEntry[str]]:
+def _entries(directory: str) -> list[os.DirEntry[str]]:
     try:
         with os.scandir(directory) as entries:
             return list(entries)
