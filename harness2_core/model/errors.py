@@ -43,8 +43,9 @@ class Damaged(StoreError):
     """Bytes in the store differ from their digest, or a record cannot be read."""
 
 
-CAUSES: Final = ("provider", "rate-limit", "budget", "network", "sandbox", "disk", "worker")
-"""Kinds of loss. `rate-limit` asks to wait; `budget` is money or quota that waiting does not bring back."""
+CAUSES: Final = ("provider", "rate-limit", "budget", "access", "network", "sandbox", "disk", "worker")
+"""Kinds of loss. `rate-limit` asks to wait; `budget` is money or quota that waiting does not bring back; `access` is a
+key, model or setting that the provider does not accept, which only a person mends."""
 
 
 class Lost(Harness2Error):

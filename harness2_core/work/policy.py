@@ -41,6 +41,7 @@ LOSSES: Final[Mapping[str, Row]] = {
     "provider": Row(3, 10, 3, 300, "nothing", "overload and internal errors of a service pass in minutes"),
     "network": Row(4, 5, 3, 300, "nothing", "a lost connection costs little to try again"),
     "budget": Row(0, 0, 1, 0, "model", "no waiting brings money back: nothing more of this model, the rest goes on"),
+    "access": Row(0, 0, 1, 0, "model", "a refused key or an unknown model stays so until a person mends the settings"),
     "sandbox": Row(1, 5, 1, 5, "nothing", "a container that did not start may start; one that cannot never will"),
     "disk": Row(1, 30, 1, 30, "sweep", "a full disk fails whatever comes next, after it has been paid for"),
     "worker": Row(2, 2, 5, 60, "nothing", "a worker may have died; a plugin that is broken fails again at once"),

@@ -30,6 +30,10 @@ def test_a_rate_limit_is_no_exhausted_budget_and_the_reverse() -> None:
     assert decide("session", "rate-limit", 100) == Dead()
 
 
+def test_a_key_that_is_refused_is_shown_to_no_provider_again() -> None:
+    assert decide("rollout", "access", 1) == Halt("model")
+
+
 def test_the_wait_that_the_other_side_asked_for_is_honoured() -> None:
     assert decide("session", "rate-limit", 1, 3_000) == Again(3_000)
     assert decide("session", "rate-limit", 1, 1) == Again(LOSSES["rate-limit"].wait)
