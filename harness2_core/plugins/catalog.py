@@ -15,7 +15,7 @@ from harness2_core.model.kinds import KINDS, plural
 from harness2_core.model.nearest import near
 
 from .core_version import unmet, wants_newer
-from .discovery import Flaw, Found, Scan, normal
+from .discovery import Flaw, Found, Scan, normal, release_that_fits
 from .off_switches import OffSwitch
 
 
@@ -117,8 +117,7 @@ def misfit(found: Found) -> PluginError:
     """The error for an entry whose distribution does not admit this core."""
     needed = unmet(found.core)
     return PluginError(
-        f"{found} requires {needed}, this is {__version__}",
-        f"pip install -U {'harness2-core' if wants_newer(needed) else found.distribution}",
+        f"{found} requires {needed}, this is {__version__}", release_that_fits(found, wants_newer(needed))
     )
 
 

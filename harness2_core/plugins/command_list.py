@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from .discovery import Found, normal, read_entry, scan
+from .discovery import Found, newest, normal, read_entry, scan
 
 
 class _Line(NamedTuple):
@@ -27,7 +27,7 @@ def installed_commands(path: Sequence[str] | None = None) -> tuple[Found, ...]:
     """The `command` entries of all distributions on `path`, by default `sys.path`; sorted by name."""
     folders = list(sys.path if path is None else path)
     try:
-        found = tuple(_found(folders))
+        found = tuple(newest(list(_found(folders))))
     except (OSError, ValueError, UnicodeError):  # something odd lies there: whoever reads it properly shall tell
         found = tuple(item for item in scan(folders).found if item.kind == "command")
     return tuple(sorted(found, key=lambda item: (item.name, item.distribution)))

@@ -1,8 +1,8 @@
 """What is installed, from metadata alone: no plugin module is imported here.
 
 An entry of group `harness2.v1` reads `<kind>.<name> = package.module` or `<kind>.<name>.<token> = package.module`; the
-number is the plugin API version. What cannot be used (another version, a malformed entry, an unknown kind) is kept
-as a `Flaw`, so that it is reported by name instead of being missed in silence.
+number is the plugin API version. What cannot be used (a version that is not supported, a malformed entry, an unknown
+kind) is kept as a `Flaw`, so that it is reported by name instead of being missed in silence.
 """
 
 from __future__ import annotations
@@ -21,7 +21,10 @@ if TYPE_CHECKING:
     from importlib.metadata import Distribution
 
 API_VERSION: Final = 1
-"""The plugin API that this core speaks."""
+"""The plugin API that this core speaks, and that new plugins are written for."""
+
+OLDEST_API: Final = 1
+"""The oldest version whose plugins still run. All between the two are understood."""
 
 GROUP: Final = f"harness2.v{API_VERSION}"
 
@@ -47,6 +50,11 @@ class Found:
     group: str = GROUP
     core: tuple[str, ...] = ()
     """What the distribution's metadata requires of harness2-core, as written there."""
+
+    @property
+    def api(self) -> int:
+        """The version of the plugin API that it is written for."""
+        return int(self.group.removeprefix("harness2.v"))
 
     @property
     def short(self) -> str:
@@ -114,13 +122,25 @@ def scan(path: Sequence[str] | None = None) -> Scan:
                 flaws.append(result)
     spoken = {(item.kind, item.name, item.distribution) for item in found}
     return Scan(
-        tuple(sorted(found, key=lambda item: (item.kind, item.name, item.distribution, item.module))),
+        tuple(sorted(newest(found), key=lambda item: (item.kind, item.name, item.distribution, item.module))),
         tuple(
             flaw
             for flaw in sorted(flaws, key=lambda flaw: (flaw.distribution, flaw.entry))
             if flaw.found is None or (flaw.found.kind, flaw.found.name, flaw.found.distribution) not in spoken
         ),
     )
+
+
+def newest(found: Sequence[Found]) -> list[Found]:
+    """Without entries that the same distribution also has for a later version of the API."""
+
+    def plugin(item: Found) -> tuple[str, str, str]:
+        return item.kind, item.name, item.distribution
+
+    best: dict[tuple[str, str, str], int] = {}
+    for item in found:
+        best[plugin(item)] = max(item.api, best.get(plugin(item), 0))
+    return [item for item in found if item.api == best[plugin(item)]]
 
 
 def normal(distribution: str) -> str:
@@ -172,13 +192,10 @@ def read_entry(entry: Entry, distribution: str, version: str, core: tuple[str, .
     kind, _, rest = entry.name.partition(".")
     name, _, token = rest.partition(".")
     found = Found(kind, name, token, entry.value, distribution, version, entry.group, core)
-    if entry.group != GROUP:
-        newer = int(group.group(1)) > API_VERSION
-        return flaw(
-            f"it speaks plugin API {group.group(1)}, this core speaks {API_VERSION}",
-            f"pip install -U {'harness2-core' if newer else distribution}",
-            found,
-        )
+    if not OLDEST_API <= found.api <= API_VERSION:
+        spoken = f"{API_VERSION}" if OLDEST_API == API_VERSION else f"{OLDEST_API} to {API_VERSION}"
+        what = f"it speaks plugin API {found.api}, this core speaks {spoken}"
+        return flaw(what, release_that_fits(found, found.api > API_VERSION), found)
     if kind not in (*KINDS, DEFAULTS):
         return flaw(
             f"there is no kind {kind!r}",
@@ -194,6 +211,19 @@ def read_entry(entry: Entry, distribution: str, version: str, core: tuple[str, .
     if not _MODULE.fullmatch(entry.value):
         return flaw("its value is no module", "it reads 'package.module': the module that implements the hook")
     return found
+
+
+def release_that_fits(found: Found, newer: bool) -> str:
+    """What to install for a plugin and a core that do not fit; `newer` when it is core that is too old."""
+    core = next((text.partition(";")[0].strip() for text in found.core), "harness2-core")
+    if newer:
+        return f"pip install -U {_quoted(core)}"
+    keep = f", or keep it with the core it was written for: pip install {_quoted(core)}" if found.core else ""
+    return f"pip install -U {found.distribution}{keep}"
+
+
+def _quoted(requirement: str) -> str:
+    return requirement if re.fullmatch(r"[\w.-]+", requirement) else f"'{requirement}'"
 
 
 def _reinstall(distribution: str) -> str:

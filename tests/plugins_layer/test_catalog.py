@@ -95,9 +95,16 @@ def test_a_switch_of_one_kind_leaves_the_other_kind_alone() -> None:
 
 
 @pytest.mark.parametrize(
-    ("requirement", "upgrade"), [("harness2-core>=99", "harness2-core"), ("harness2-core<0.0.1", "acme")]
+    ("requirement", "remedy"),
+    [
+        ("harness2-core>=99", "pip install -U 'harness2-core>=99'"),
+        (
+            "harness2-core<0.0.1",
+            "pip install -U acme, or keep it with the core it was written for: pip install 'harness2-core<0.0.1'",
+        ),
+    ],
 )
-def test_a_plugin_for_another_core_is_skipped_and_named_on_use(requirement: str, upgrade: str) -> None:
+def test_a_plugin_for_another_core_is_skipped_and_named_on_use(requirement: str, remedy: str) -> None:
     misfit = Found("store", "vault", "", "a", "acme", "1.0", core=(requirement,))
     catalog = Catalog(Scan((misfit, RIVAL)))
     assert catalog.find("store", "vault") == RIVAL
@@ -105,7 +112,7 @@ def test_a_plugin_for_another_core_is_skipped_and_named_on_use(requirement: str,
     with pytest.raises(PluginError, match=f"requires {requirement}") as caught:
         Catalog(Scan((misfit,))).find("store", "vault")
 
-    assert caught.value.remedy == f"pip install -U {upgrade}"
+    assert caught.value.remedy == remedy
 
 
 @pytest.mark.parametrize(
