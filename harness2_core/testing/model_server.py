@@ -5,7 +5,8 @@
     assert [asked.api for asked in server.asked] == ["chat", "chat"]
 
 Whole replies and streams, tool calls, errors with `retry-after`, replies that break off. Each request takes the next
-turn, whatever it asks; one without a turn left is answered by an error that says so.
+turn, whatever it asks; one without a turn left is answered by `otherwise`, a function that plays a model of any length
+by what it is asked, or by an error that says so.
 """
 
 from __future__ import annotations
@@ -46,8 +47,11 @@ class _Server(ThreadingHTTPServer):
 class ModelServer:
     """A context. With `key`, requests that do not bring it are refused (401) and take no turn."""
 
-    def __init__(self, *turns: Turn | Callable[[Asked], Turn], key: str = "") -> None:
+    def __init__(
+        self, *turns: Turn | Callable[[Asked], Turn], key: str = "", otherwise: Callable[[Asked], Turn] | None = None
+    ) -> None:
         self._turns = list(turns)
+        self._otherwise = otherwise
         self._asked: list[Asked] = []
         self._key = key
         self._lock = threading.Lock()
@@ -87,7 +91,7 @@ class ModelServer:
         with self._lock:
             self._asked.append(asked)
             number = len(self._asked)
-            turn = self._turns.pop(0) if self._turns else None
+            turn = self._turns.pop(0) if self._turns else self._otherwise
         if turn is None:
             return Turn(f"request {number} came after the last turn was played", status=500), number
         return (turn if isinstance(turn, Turn) else turn(asked)), number

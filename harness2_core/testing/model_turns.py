@@ -12,6 +12,8 @@ from attrs import field, frozen
 from harness2_core.api import FrozenMap
 from harness2_core.model.canonical import Json
 
+from . import model_reading
+
 Api: TypeAlias = Literal["chat", "responses", "messages"]
 Event: TypeAlias = tuple[str, Mapping[str, Json]]
 """Of a stream: the event's name, empty where the protocol has none, and its data."""
@@ -84,6 +86,21 @@ class Asked:
     @property
     def model(self) -> str:
         return str(self.body.get("model", ""))
+
+    @property
+    def text(self) -> str:
+        """Everything that is said to the model, one text a line or more, whatever the protocol."""
+        return "\n".join(model_reading.texts(self.body))
+
+    @property
+    def tools(self) -> tuple[str, ...]:
+        """Names of the tools that it may call."""
+        return tuple(model_reading.tools(self.body))
+
+    @property
+    def results(self) -> tuple[str, ...]:
+        """What tools answered so far; empty at the first request of a conversation."""
+        return tuple(model_reading.results(self.body))
 
     @property
     def streams(self) -> bool:

@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 import pytest
 from attrs import frozen
 
+from harness2_core.model.canonical import Json
 from harness2_core.testing import Asked, ModelServer, ToolCall, Turn, failing, rate_limited, tool_call
 
 PATHS = {"chat": "/v1/chat/completions", "responses": "/v1/responses", "messages": "/v1/messages"}
@@ -265,3 +266,43 @@ def test_it_listens_on_loopback_only_and_is_gone_afterwards() -> None:
 def test_the_fixture_is_a_server(model_server: ModelServer) -> None:
     model_server.play(Turn("x"))
     assert ask(model_server, "chat").status == 200
+
+
+@every_api
+def test_requests_after_the_last_turn_are_answered_by_what_they_say(api: str) -> None:
+    def model(asked: Asked) -> Turn:
+        return Turn("heard: " + asked.text.split("marker-")[1].split()[0])
+
+    with ModelServer(Turn("first"), otherwise=model) as server:
+        bodies = {
+            "chat": {"messages": [{"role": "user", "content": "marker-one now"}]},
+            "responses": {"input": [{"role": "user", "content": [{"type": "input_text", "text": "marker-one now"}]}]},
+            "messages": {"system": [{"type": "text", "text": "marker-one now"}], "messages": []},
+        }
+        first, second = ask(server, api, bodies[api]), ask(server, api, bodies[api])
+    assert b"first" in first.data
+    assert b"heard: one" in second.data
+
+
+def test_a_request_tells_its_tools_and_their_results_in_every_protocol() -> None:
+    chat = Asked(
+        "chat",
+        {},
+        {
+            "messages": [{"role": "user", "content": "go"}, {"role": "tool", "tool_call_id": "1", "content": "seen"}],
+            "tools": [{"type": "function", "function": {"name": "bash", "parameters": {}}}],
+        },
+    )
+    responses = Asked(
+        "responses",
+        {},
+        {
+            "input": [{"type": "function_call_output", "call_id": "1", "output": "seen"}],
+            "tools": [{"type": "function", "name": "bash"}, {"type": "web_search"}],
+        },
+    )
+    result: dict[str, Json] = {"type": "tool_result", "tool_use_id": "1", "content": [{"type": "text", "text": "seen"}]}
+    messages = Asked("messages", {}, {"messages": [{"role": "user", "content": [result]}], "tools": [{"name": "bash"}]})
+    assert [asked.results for asked in (chat, responses, messages)] == [("seen",)] * 3
+    assert [asked.tools for asked in (chat, responses, messages)] == [("bash",), ("bash", "web_search"), ("bash",)]
+    assert Asked("chat", {}, {"messages": [{"role": "user", "content": "go"}]}).results == ()
