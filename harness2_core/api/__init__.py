@@ -33,6 +33,7 @@ from harness2_core.model.requests import GradeRequest, RolloutRequest, SessionRe
 from harness2_core.model.settings import content, place
 from harness2_core.model.strategy import Ask, Ballot, Choice, Dialogue, Edit, Lesson, Round, Unusable, asked, asked_all
 from harness2_core.model.surface import Allowed, Surface
+from harness2_core.model.surface_rules import front_matter
 from harness2_core.model.templates import Templates
 from harness2_core.model.trajectory import (
     Action,
@@ -181,6 +182,7 @@ __all__ = [
     "digest_bytes",
     "executor_engine",
     "file_name",
+    "front_matter",
     "hookimpl",
     "lesson_in",
     "place",
