@@ -44,6 +44,8 @@ if TYPE_CHECKING:
     from .model_turns import failing as failing
     from .model_turns import rate_limited as rate_limited
     from .model_turns import tool_call as tool_call
+    from .played_model import PlayedModel as PlayedModel
+    from .played_model import shell_call as shell_call
     from .proposer_contract import ProposerContract as ProposerContract
     from .reflector_contract import ReflectorContract as ReflectorContract
     from .running import Ran as Ran
@@ -76,6 +78,7 @@ _HOMES: Final = {
     "MemoryStore": "memory_store",
     "ModeContract": "mode_contract",
     "ModelServer": "model_server",
+    "PlayedModel": "played_model",
     "ProposerContract": "proposer_contract",
     "Ran": "running",
     "ReflectorContract": "reflector_contract",
@@ -99,6 +102,7 @@ _HOMES: Final = {
     "one_step_mode": "toys",
     "paid_more_than_once": "comparing",
     "rate_limited": "model_turns",
+    "shell_call": "played_model",
     "tool_call": "model_turns",
 }
 __all__ = sorted(_HOMES)
