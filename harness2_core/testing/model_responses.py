@@ -62,6 +62,8 @@ def _items(turn: Turn, number: int) -> list[dict[str, Json]]:
         items.append({"id": f"msg_{number}", "status": "completed", **message})
     for index, call in enumerate(turn.calls):
         said: dict[str, Json] = {"type": "function_call", "name": call.name, "arguments": call.arguments}
+        if call.namespace:
+            said["namespace"] = call.namespace
         ids: dict[str, Json] = {"id": f"fc_{number}_{index}", "call_id": f"call_{number}_{index}"}
         items.append({**ids, "status": "completed", **said})
     return items

@@ -28,6 +28,8 @@ class ToolCall:
 
     name: str
     arguments: str = "{}"
+    namespace: str = ""
+    """Of the Responses API: the group that a tool is in, as some agents offer theirs."""
 
 
 def tool_call(name: str, /, **arguments: Json) -> ToolCall:

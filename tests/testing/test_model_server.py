@@ -306,3 +306,10 @@ def test_a_request_tells_its_tools_and_their_results_in_every_protocol() -> None
     assert [asked.results for asked in (chat, responses, messages)] == [("seen",)] * 3
     assert [asked.tools for asked in (chat, responses, messages)] == [("bash",), ("bash", "web_search"), ("bash",)]
     assert Asked("chat", {}, {"messages": [{"role": "user", "content": "go"}]}).results == ()
+
+
+def test_a_tool_of_a_group_is_called_in_its_group(server: ModelServer) -> None:
+    server.play(Turn(calls=(ToolCall("spawn", namespace="agents"), ToolCall("read"))))
+    grouped, plain = ask(server, "responses").json["output"]
+    assert (grouped["name"], grouped["namespace"]) == ("spawn", "agents")
+    assert "namespace" not in plain
