@@ -14,6 +14,8 @@ import pytest
 
 Files = dict[str, str]
 
+collect_ignore = ["downstream"]  # tried where they are installed: see tools/wheels.py
+
 
 def distribution_files(
     name: str,

@@ -1,4 +1,4 @@
-"""Runs mypy in strict mode over core, every plugin, all tests and these tools.
+"""Runs mypy in strict mode over core, every plugin, all tests, these tools, and a typed plugin of a stranger.
 
     python tools/check_types.py
 
@@ -20,6 +20,7 @@ def main() -> int:
     plugins = sorted(path.parent for path in ROOT.glob("plugins/*/pyproject.toml"))
     packages = [str(package) for plugin in plugins for package in sorted(plugin.glob("harness2_*"))]
     failed = mypy(["harness2_core", "tests", "tools", *packages], plugins)
+    failed |= mypy(["-p", "shellwork"], [ROOT / "tests" / "downstream" / "shellwork" / "src"])
     for plugin in plugins:
         if any(plugin.glob("tests/**/*.py")):
             failed |= mypy([str(plugin / "tests")], [plugin])

@@ -4,7 +4,8 @@
 
 Core and each plugin become an sdist and, from it, a wheel; both are looked into. Then core by itself, and core with one
 plugin at a time, go into fresh environments with `--no-index` for our own distributions: what they need of others comes
-from the index first. There the plugin's own tests run, except those marked `together`.
+from the index first. There the plugin's own tests run, except those marked `together`. The plugins of strangers in
+`tests/downstream` are tried likewise, in whatever way they are built and laid out.
 """
 
 from __future__ import annotations
@@ -32,13 +33,14 @@ class Broken(Exception):
 
 
 def main(names: Sequence[str]) -> int:
-    chosen = [path for path in plugins() if not names or path.name in names]
+    everybody = [*plugins(), *strangers()]
+    chosen = [path for path in everybody if not names or path.name in names]
     with tempfile.TemporaryDirectory(prefix="harness2-wheels-") as scratch:
         dist = Path(scratch, "dist")
         with ThreadPoolExecutor(AT_ONCE) as pool:
-            wheels = dict(
-                zip([ROOT, *plugins()], pool.map(lambda path: build(path, dist), [ROOT, *plugins()]), strict=True)
-            )
+            with_bundle = any(path.name == "bundle" for path in chosen)
+            needed = list(dict.fromkeys([ROOT, *(plugins() if with_bundle else ()), *chosen]))
+            wheels = dict(zip(needed, pool.map(lambda path: build(path, dist), needed), strict=True))
             check_core_alone(wheels[ROOT], dist, Path(scratch, "core"))
             runs = [pool.submit(check_plugin, path, wheels, dist, Path(scratch, path.name)) for path in chosen]
             problems = []
@@ -53,15 +55,24 @@ def main(names: Sequence[str]) -> int:
     return 1 if problems else 0
 
 
+def strangers() -> list[Path]:
+    """Plugins that are laid out and built as their authors please."""
+    return sorted(path.parent for path in ROOT.glob("tests/downstream/*/pyproject.toml"))
+
+
 def build(project: Path, dist: Path) -> Path:
     """Builds and inspects the project's sdist and wheel; returns the wheel."""
     out = dist.parent / "built" / project.name  # apart, so that two builds at once are not mistaken for each other
     uv = find_uv()
     command = [uv, "build", "--quiet"] if uv else [sys.executable, "-m", "build"]
-    run([*command, "--out-dir" if uv else "--outdir", str(out), str(project)])
+    source = project
+    if project in strangers():  # some build tools leave their work beside the sources
+        source = Path(shutil.copytree(project, dist.parent / "sources" / project.name))
+    run([*command, "--out-dir" if uv else "--outdir", str(out), str(source)])
     (wheel,) = out.glob("*.whl")
     (sdist,) = out.glob("*.tar.gz")
-    inspect(project, wheel, sdist)
+    if source == project:
+        inspect(project, wheel, sdist)
     dist.mkdir(parents=True, exist_ok=True)
     return Path(shutil.copy(wheel, dist))
 
@@ -73,7 +84,8 @@ def inspect(project: Path, wheel: Path, sdist: Path) -> None:
     source = {
         path.relative_to(project).as_posix()
         for path in (project / package).rglob("*")
-        if path.is_file() and "__pycache__" not in path.parts
+        if path.is_file()
+        and not any(part == "__pycache__" or part[0] == "." for part in path.relative_to(project).parts)
     }
     with zipfile.ZipFile(wheel) as archive:
         in_wheel = set(archive.namelist())
@@ -105,7 +117,8 @@ def check_core_alone(wheel: Path, dist: Path, home: Path) -> None:
 def check_plugin(project: Path, wheels: dict[Path, Path], dist: Path, home: Path) -> str:
     """The closing words of the plugin's tests, run in an environment that holds core and this plugin."""
     name = tomllib.loads((project / "pyproject.toml").read_text(encoding="utf-8"))["project"]["name"]
-    mine = [wheels[ROOT], *(wheels.values() if project.name == "bundle" else [wheels[project]])]
+    ours = [wheel for path, wheel in wheels.items() if path not in strangers()]
+    mine = [wheels[ROOT], *(ours if project.name == "bundle" else [wheels[project]])]
     python = environment(home, third_party(mine, ("testing",)))
     install(python, ["--no-index", "--find-links", str(dist), f"{name}", "harness2-core[testing]"])
     listed = run([str(python.parent / "harness2"), "plugins", "list"], cwd=home)
@@ -114,8 +127,11 @@ def check_plugin(project: Path, wheels: dict[Path, Path], dist: Path, home: Path
     if not any(project.glob("tests/**/test_*.py")):
         raise Broken(f"{project.name} has no tests")
     shutil.copytree(project / "tests", home / "tests", ignore=shutil.ignore_patterns("__pycache__"))
-    shutil.copy(ROOT / "conftest.py", home)
-    shutil.copy(ROOT / "pyproject.toml", home)  # for pytest's markers
+    if project in strangers():
+        shutil.copy(project / "pyproject.toml", home)
+    else:
+        shutil.copy(ROOT / "conftest.py", home)
+        shutil.copy(ROOT / "pyproject.toml", home)  # for pytest's markers
     return run([str(python), "-m", "pytest", "-m", "not together", "-p", "no:cacheprovider", "tests"], cwd=home)
 
 
