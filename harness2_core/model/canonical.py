@@ -21,6 +21,8 @@ Json: TypeAlias = "bool | int | str | Sequence[Json] | Mapping[str, Json] | None
 
 DIGEST_LENGTH: Final = 64
 _HEX: Final = frozenset("0123456789abcdef")
+_LEAVES: Final = frozenset({str, int, bool, type(None)})
+_ENCODER: Final = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False)
 
 
 def digest_bytes(data: bytes) -> Digest:
@@ -34,9 +36,9 @@ def is_digest(text: str) -> bool:
 
 def canonical(value: Json) -> bytes:
     """The canonical JSON of `value`; `InvalidValue` names the place of anything that has none."""
-    plain = _checked(value, "$")
+    plain = value if _is_plain(value) else _checked(value, "$")
     try:
-        return json.dumps(plain, ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False).encode()
+        return _ENCODER.encode(plain).encode()
     except UnicodeEncodeError as error:
         raise InvalidValue(
             f"text with an unpaired surrogate has no canonical JSON: {error.object[error.start : error.end]!r}",
@@ -51,6 +53,18 @@ def encodable(text: str) -> str:
     except UnicodeEncodeError:
         return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
     return text
+
+
+def _is_plain(value: object) -> bool:
+    """Whether `value` consists of just the types that `json` and canonical JSON share: what most values do."""
+    if isinstance(value, dict):
+        for key, item in value.items():
+            if type(key) is not str or not (type(item) in _LEAVES or _is_plain(item)):
+                return False
+        return True
+    if isinstance(value, list | tuple):
+        return all(type(item) in _LEAVES or _is_plain(item) for item in value)
+    return type(value) in _LEAVES
 
 
 def _checked(value: object, where: str) -> object:

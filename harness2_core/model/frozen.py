@@ -6,7 +6,7 @@ which they were built.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import ItemsView, Iterable, Iterator, KeysView, Mapping, ValuesView
 from pathlib import Path
 from typing import Generic, TypeVar
 
@@ -41,11 +41,23 @@ class FrozenMap(Mapping[str, V_co], Generic[V_co]):
     def __getitem__(self, key: str) -> V_co:
         return self._items[key]
 
+    def __contains__(self, key: object) -> bool:
+        return key in self._items
+
     def __iter__(self) -> Iterator[str]:
         return iter(self._items)
 
     def __len__(self) -> int:
         return len(self._items)
+
+    def keys(self) -> KeysView[str]:
+        return self._items.keys()
+
+    def values(self) -> ValuesView[V_co]:
+        return self._items.values()
+
+    def items(self) -> ItemsView[str, V_co]:
+        return self._items.items()
 
     def __hash__(self) -> int:
         if self._hash is None:

@@ -34,7 +34,7 @@ def _checked(owner: object, field: Field, entries: FrozenMap[Entry]) -> None:
     problems = [problem for path in entries for problem in unsafe(path.removesuffix("/"))]
     problems += [f"{path!r} is both a file and a directory" for path in entries if path + "/" in entries]
     for path in entries:
-        for parent in parents(path.removesuffix("/")):
+        for parent in parents(path.removesuffix("/")) if "/" in path else ():
             if parent in entries:
                 problems.append(f"{parent!r} is a file and also the directory of {path!r}")
             if parent + "/" in entries:

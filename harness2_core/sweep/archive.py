@@ -6,7 +6,7 @@ Kinds and keys: `rollout`, `session`, `grade` by request digest; `bases`, `view`
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property, lru_cache
 from typing import Final, TypeVar
 
@@ -32,8 +32,8 @@ from harness2_core.work import trees
 
 T = TypeVar("T")
 
-_LASTING: Final = frozenset({"bases", "view", "mode", "adoption", "opening"})
-"""Kinds that are written once and never deleted."""
+_LASTING: Final = frozenset({"bases", "view", "mode", "opening"})
+"""Kinds that are written once and never deleted, and read again while their task is at work."""
 
 CACHED: Final = 256
 """Values of each type kept in memory: enough for the tasks at work, whatever the length of the sweep."""
@@ -46,6 +46,8 @@ class Archive:
         self.store = store
         self.rollout = lru_cache(CACHED)(self._rollout)
         self.tree = lru_cache(CACHED)(self._tree)
+        self._adopted: dict[str, Adoption] = {}
+        """Entries of libraries read so far: some kilobytes a task, and each is read for every later task."""
         self._found: dict[tuple[str, str], object] = {}
         """Records of tasks read so far: they never change."""
 
@@ -103,13 +105,11 @@ class Archive:
     def latest_bases(self, home: Namespace, task: str) -> BasesRecord | None:
         return self._latest(home, task, self.bases)
 
-    def adoption(self, namespace: Namespace, task: str) -> Adoption | None:
-        """The library's entry of this task, of its latest attempt, unless a person has had it forgotten."""
-        for attempt in range(self.attempt(namespace, task), 0, -1):
-            found = self._optional("adoption", _key(namespace, task, attempt), Adoption)
-            if found is not None:
-                return None if self.store.get("forgotten", _key(namespace, task, attempt)) is not None else found
-        return None
+    def adoptions(self, namespace: Namespace, tasks: Iterable[str]) -> tuple[Adoption, ...]:
+        """The library's entries of these tasks, of the latest attempt of each, without what a person had forgotten."""
+        forgotten = {key for key, _ in self.store.scan("forgotten")}
+        keys = (self._adopted_key(namespace, task) for task in tasks)
+        return tuple(self._adopted[key] for key in keys if key and key not in forgotten)
 
     def forget(self, namespace: Namespace, task: str) -> None:
         """Hides the library's entry of this task, on a person's wish; a later attempt may bring another."""
@@ -150,6 +150,16 @@ class Archive:
     def flat(self, manifest: Manifest) -> Mapping[str, Entry]:
         """Path -> blob of every file, nested manifests resolved."""
         return trees.flatten(self.store, manifest)
+
+    def _adopted_key(self, namespace: Namespace, task: str) -> str:
+        """The key of the task's entry, which is in `_adopted` then; empty when it has none."""
+        for attempt in range(self.attempt(namespace, task), 0, -1):
+            key = _key(namespace, task, attempt)
+            found = self._adopted.get(key) or self._optional("adoption", key, Adoption)
+            if found is not None:
+                self._adopted[key] = found
+                return key
+        return ""
 
     def _latest(self, namespace: Namespace, task: str, read: Callable[[Namespace, str, int], T | None]) -> T | None:
         for attempt in range(self.attempt(namespace, task), 0, -1):

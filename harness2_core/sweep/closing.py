@@ -52,16 +52,19 @@ def close(study: Study, key: Key, results: Results) -> Body[Result | Held]:
     if adopted:
         _adopt(study, key, selection, reflection, adopted)
     study.archive.keep(namespace, key.task, record, record.attempt)
-    with copying(study, namespace):
+    with copying(study, namespace, study.cards[key.task].domain):
         if adopted:
             _shelve(study, key)
         readable.write_mode(study.archive, study.runs, namespace, key.task, record)
     return record
 
 
-def copying(study: Study, namespace: Namespace) -> AbstractContextManager[None]:
-    """Held while readable copies of a mode are written: whoever else writes them would take half a file for a stray."""
-    return locked(study.store, f"copies {namespace}")
+def copying(study: Study, namespace: Namespace, domain: str) -> AbstractContextManager[None]:
+    """Held while readable copies of a mode and domain are written: another process would take half a file for a stray.
+
+    Within one process a mode goes through a domain task by task, so that nobody waits for it.
+    """
+    return locked(study.store, f"copies {namespace} {domain}")
 
 
 def adopts(selection: SelectionRecord) -> bool:
@@ -120,9 +123,7 @@ def _shelve(study: Study, key: Key) -> None:
 
 def shelf_of(study: Study, namespace: Namespace, domain: str) -> tuple[Shelved, ...]:
     """What a domain's library holds now, in stream order."""
-    found = [study.archive.adoption(namespace, task) for task in study.stream[domain]]
     return tuple(
         Shelved(adoption, inventory(study.archive.manifest(adoption.tree), study.surface))
-        for adoption in found
-        if adoption is not None
+        for adoption in study.archive.adoptions(namespace, study.stream[domain])
     )

@@ -29,7 +29,8 @@ from .event_log import hold
 from .graph import Key
 
 Listener: TypeAlias = Callable[[Happened], None]
-Facts: TypeAlias = Mapping[str, str] | Callable[[], Mapping[str, str]]
+Later: TypeAlias = Callable[[], Mapping[str, str]]
+Facts: TypeAlias = Mapping[str, str] | Later
 """Those that must be read or computed come as a function, which is called on the events' thread."""
 
 SLOWEST_SECONDS: Final = 5.0
@@ -51,7 +52,7 @@ class Events:
         self._log = log
         self._listeners = list(listeners)
         self._notice = notice
-        self._queue: queue.Queue[tuple[Happened, Facts] | None] = queue.Queue(WAITING)
+        self._queue: queue.SimpleQueue[tuple[Happened, Later | None] | None] = queue.SimpleQueue()
         self._sweep = secrets.token_hex(4)
         self._thread = threading.Thread(target=self._deliver, name="harness2-events", daemon=True)
         self._busy = ""
@@ -63,8 +64,7 @@ class Events:
         return self
 
     def __exit__(self, *_: object) -> None:
-        with suppress(queue.Full):
-            self._queue.put(None, timeout=SLOWEST_SECONDS)
+        self._queue.put(None)
         self._thread.join(SLOWEST_SECONDS * 2)
         if self._thread.is_alive():
             self._say(f"listener {self._busy} has not come back: events after that one are lost")
@@ -72,6 +72,9 @@ class Events:
             self._say(f"{self.dropped} events came faster than they could be told, and are missing")
 
     def tell(self, what: str, key: Key | None = None, request: Digest = "", facts: Facts | None = None) -> None:
+        if self._queue.qsize() >= WAITING:
+            self.dropped += 1
+            return
         event = Happened(
             what,
             utc_now(),
@@ -80,18 +83,17 @@ class Events:
             label=key.label if key else "",
             kind=key.what if key else "",
             request=request,
+            facts={} if facts is None or callable(facts) else facts,
             sweep=self._sweep,
         )
-        try:
-            self._queue.put_nowait((event, facts or {}))
-        except queue.Full:
-            self.dropped += 1
+        self._queue.put((event, facts if callable(facts) else None))
 
     def _deliver(self) -> None:
         stream = self._opened()
         try:
             while (told := self._queue.get()) is not None:
-                event = self._with_facts(*told)
+                event, later = told
+                event = event if later is None else self._with_facts(event, later)
                 if stream is not None and not self._written(stream, event):
                     stream.close()
                     stream = None
@@ -101,9 +103,9 @@ class Events:
             if stream is not None:
                 stream.close()
 
-    def _with_facts(self, event: Happened, facts: Facts) -> Happened:
+    def _with_facts(self, event: Happened, facts: Later) -> Happened:
         try:
-            return evolve(event, facts=facts() if callable(facts) else facts)
+            return evolve(event, facts=facts())
         except Exception as error:
             self._say(f"what {event.what} comes to cannot be told: {error}")
             return event

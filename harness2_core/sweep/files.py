@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import secrets
 from pathlib import Path
+from typing import BinaryIO
 
 from harness2_core.model.errors import StoreError
 
@@ -16,8 +17,7 @@ def write_whole(path: Path, data: bytes, *, fsync: bool = False, keep_mode: bool
     """
     temporary = path.with_name(f".{path.name[:60]}.{secrets.token_hex(6)}.tmp")
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with temporary.open("xb") as stream:
+        with _opened(temporary) as stream:
             if keep_mode and path.exists():
                 temporary.chmod(path.stat().st_mode & 0o7777)
             stream.write(data)
@@ -28,6 +28,14 @@ def write_whole(path: Path, data: bytes, *, fsync: bool = False, keep_mode: bool
     except OSError as error:
         temporary.unlink(missing_ok=True)
         raise StoreError(f"cannot write {path}: {error.strerror or error}", "free space or mend permissions") from error
+
+
+def _opened(path: Path) -> BinaryIO:
+    try:
+        return path.open("xb")
+    except FileNotFoundError:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        return path.open("xb")
 
 
 def same_as(path: Path, data: bytes) -> bool:

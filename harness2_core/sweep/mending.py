@@ -50,7 +50,7 @@ def _mode(study: Study, task: str, mode: str, record: ModeRecord) -> int:
     namespace = study.namespace(mode)
     if readable.looks_whole(readable.task_directory(study.runs, namespace, task), record):
         return 0
-    with copying(study, namespace):
+    with copying(study, namespace, study.cards[task].domain):
         return readable.write_mode(study.archive, study.runs, namespace, task, record)
 
 
@@ -62,7 +62,7 @@ def _shelf(study: Study, mode: str, domain: str, tasks: Collection[str]) -> int:
     complete = all((path / readable.EXPERIENCE).exists() and (path / "harness").exists() for path in wanted)
     if complete and (directory / readable.INDEX).exists():
         return 0
-    with copying(study, namespace):
+    with copying(study, namespace, domain):
         shelf = shelf_of(study, namespace, domain)
         mended = sum(readable.write_entry(study.archive, directory, entry) for entry in shelf)
         word = study.words(shelf[0].adoption.task).domain_word if shelf else ""

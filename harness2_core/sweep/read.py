@@ -60,8 +60,7 @@ class Reading:
 
     def adoptions(self, mode: str, domain: str) -> tuple[Adoption, ...]:
         """A library's entries in stream order."""
-        found = [self.study.archive.adoption(self.study.namespace(mode), task) for task in self.study.stream[domain]]
-        return tuple(adoption for adoption in found if adoption is not None)
+        return self.study.archive.adoptions(self.study.namespace(mode), self.study.stream[domain])
 
     def tree(self, digest: Digest) -> HarnessTree:
         return self.study.archive.tree(digest)

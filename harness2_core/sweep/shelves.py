@@ -56,7 +56,7 @@ def forget(study: Study, entry: Shelved) -> None:
     namespace = study.namespace(adoption.mode)
     study.archive.forget(namespace, adoption.task)
     directory = readable.library_directory(study.runs, namespace, adoption.domain)
-    with copying(study, namespace):
+    with copying(study, namespace, adoption.domain):
         shutil.rmtree(readable.entry_directory(directory, adoption.task), ignore_errors=True)
         shelf = shelf_of(study, namespace, adoption.domain)
         readable.write_index(directory, shelf, study.words(adoption.task).domain_word)

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from typing import Final
 
 from harness2_core.model.canonical import Digest
 from harness2_core.model.channel import Usage, total_usage
 from harness2_core.model.records import AttemptEnded, Grade, Reply, Rollout
 from harness2_core.model.requests import Request, kind_of, role_of
-from harness2_core.model.serial import load
+from harness2_core.model.serial import load_field
 from harness2_core.work import attempts
 from harness2_core.work.policy import CANCELLED
 
 from .archive import Archive
 from .result import Paid
+
+_RECORDS: Final[Mapping[str, type[object]]] = {"rollout": Rollout, "session": Reply, "grade": Grade}
 
 
 def paid_for(archive: Archive, requests: Mapping[Digest, Request], former: Mapping[Digest, int] | None = None) -> Paid:
@@ -58,12 +61,4 @@ def _lost(archive: Archive, digest: Digest, former: int = 0) -> list[AttemptEnde
 
 def _final(archive: Archive, kind: str, digest: Digest) -> Usage | None:
     data = archive.store.get(kind, digest)
-    if data is None:
-        return None
-    match kind:
-        case "rollout":
-            return load(data, Rollout, digest).usage
-        case "session":
-            return load(data, Reply, digest).usage
-        case _:
-            return load(data, Grade, digest).usage
+    return None if data is None else load_field(data, _RECORDS[kind], "usage", Usage, digest)

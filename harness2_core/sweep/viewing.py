@@ -24,10 +24,8 @@ def view(study: Study, key: Key, results: Results) -> Body[Result | Held]:
     refused = study.admit(key.task, key.mode)
     if refused:
         return Held(refused)
-    found = [study.archive.adoption(namespace, task) for task in study.earlier(key.task)]
-    adoptions = tuple(adoption for adoption in found if adoption is not None)
-    if not study.modes[key.mode].plan.learns:
-        adoptions = ()
+    learns = study.modes[key.mode].plan.learns
+    adoptions = study.archive.adoptions(namespace, study.earlier(key.task)) if learns else ()
     trees = {adoption.tree: study.archive.manifest(adoption.tree) for adoption in adoptions}
     bundle = library_view(adoptions, trees, study.surface, study.words(key.task).domain_word, study.max_harnesses)
     study.archive.put_new(bundle.new)
