@@ -8,7 +8,7 @@ from harness2_core.model.acceptance import Accepted, Check, Rejected, accept
 from harness2_core.model.assignment import Assignment, Ended
 from harness2_core.model.bench import BenchSpec, BenchWords, Collected, Task
 from harness2_core.model.canonical import Digest, canonical, digest_bytes
-from harness2_core.model.channel import NO_MODEL, Channel, Outcome, Usage
+from harness2_core.model.channel import NO_MODEL, Channel, Ending, Outcome, Usage
 from harness2_core.model.check import decimal_text
 from harness2_core.model.errors import (
     ConfigError,
@@ -62,13 +62,14 @@ from .adapters import (
     ShipsStarter,
 )
 from .context import Context
+from .ending import ending_of
 from .engine import executor_engine
 from .hookspecs import hookimpl
 from .judges import Grading, Item, Judge
 from .runtime import Call, ChecksChannels, Engine, ModelAccess, Sandbox, Store, TellsFailure, Work
 from .sessions import Proposer, Said
 from .strategies import Mode, Reflector, Selector, ShipsTemplates
-from .substrates import KnowsPrice, RemoteAgent, Substrate, TellsLoss, TellsVersion
+from .substrates import KnowsPrice, RemoteAgent, Substrate, TellsLoss, TellsOutcome, TellsVersion
 
 __all__ = [
     "NO_MODEL",
@@ -98,6 +99,7 @@ __all__ = [
     "Digest",
     "Edit",
     "Ended",
+    "Ending",
     "Endpoint",
     "Engine",
     "Entry",
@@ -160,6 +162,7 @@ __all__ = [
     "Task",
     "TellsFailure",
     "TellsLoss",
+    "TellsOutcome",
     "TellsVersion",
     "Templates",
     "Trajectory",
@@ -180,6 +183,7 @@ __all__ = [
     "decode_manifest",
     "diff",
     "digest_bytes",
+    "ending_of",
     "executor_engine",
     "file_name",
     "front_matter",

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Protocol, runtime_checkable
 
-from harness2_core.model.channel import Channel
+from harness2_core.model.channel import Channel, Ending
 from harness2_core.model.errors import Lost
 from harness2_core.model.process import Endpoint, Exit, Install, Place
 from harness2_core.model.surface import Surface
@@ -36,6 +36,17 @@ class TellsLoss(Protocol):
 
     def loss(self, trajectory: Trajectory, exit: Exit) -> Lost | None:
         """The loss that these show, or `None` when what befell was the agent's own doing."""
+
+
+@runtime_checkable
+class TellsOutcome(Protocol):
+    """Tells from what was seen how the agent ended, where its exit code does not say it."""
+
+    def outcome(self, trajectory: Trajectory, exit: Exit) -> Ending | None:
+        """Refused, out of steps, broken off, finished in spite of its exit code; `None`: as the exit code says.
+
+        Not asked for losses, which `TellsLoss` tells, nor when the time limit ended it.
+        """
 
 
 @runtime_checkable

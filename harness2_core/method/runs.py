@@ -21,6 +21,7 @@ from .layout import MARK, Bundle, Layout, left_out, shown
 ENDED: Final = {
     Outcome.FINISHED: "the run ended by itself",
     Outcome.TIMED_OUT: "the run was stopped at its time limit",
+    Outcome.OUT_OF_STEPS: "the run was stopped at its limit of steps",
     Outcome.REFUSED: "the model refused to go on",
     Outcome.CRASHED: "the agent broke off",
     Outcome.LOST: "the run was lost through no fault of the agent",

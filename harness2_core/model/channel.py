@@ -8,7 +8,8 @@ from enum import Enum
 
 from attrs import field, frozen
 
-from .check import a_decimal, at_least, decimal_text, optional
+from .check import Field, a_decimal, at_least, decimal_text, optional
+from .errors import InvalidValue
 from .frozen import FrozenMap, counts, texts
 
 
@@ -60,10 +61,25 @@ def total_usage(parts: Iterable[Usage]) -> Usage:
 
 
 class Outcome(Enum):
-    """How an execution ended. The first four are final for rollouts; `LOST` is repeated by the policy table."""
+    """How an execution ended. All but `LOST` are final for rollouts; `LOST` is repeated by the policy table."""
 
     FINISHED = "finished"
     TIMED_OUT = "timed-out"
+    OUT_OF_STEPS = "out-of-steps"
+    """Stopped at a limit of its own: of turns, or of what it may spend."""
     REFUSED = "refused"
     CRASHED = "crashed"
     LOST = "lost"
+
+
+def _not_lost(owner: object, field: Field, value: Outcome) -> None:
+    if value is Outcome.LOST:
+        raise InvalidValue("an ending is no loss", "raise or return `Lost`, which has a cause")
+
+
+@frozen
+class Ending:
+    """How an agent ended, with a note for people."""
+
+    outcome: Outcome = field(validator=_not_lost)
+    note: str = ""

@@ -25,9 +25,9 @@ from .attempts import host, utc_now
 from .context import WorkerContext
 from .keeping import Keeper, Kept, listed
 from .materialise import materialise
-from .nofollow import chunks, open_file
+from .nofollow import chunks, open_file, walk
 from .rewriting import Rewriter
-from .site import OUTPUT
+from .site import OUTPUT, Site
 from .views import overlaid, text_views
 
 
@@ -81,6 +81,11 @@ def collected_by(adapter: Adapter, workspace: Path, card: TaskCard) -> Collected
     if not isinstance(adapter, CollectsOutput):
         return None
     return adapter.collect(workspace, bare_task(card))
+
+
+def has_delivered(site: Site) -> bool:
+    """Whether anything lies where deliverables are looked for."""
+    return any(True for _ in walk(site.workspace, OUTPUT))
 
 
 def bare_task(card: TaskCard, prompt: str = "") -> Task:

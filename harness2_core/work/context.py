@@ -25,6 +25,7 @@ from harness2_core.model.errors import ConfigError, PluginError
 from harness2_core.model.process import Endpoint, Exit, Install, Place
 
 from .bridging import bridges, constant_addresses, inside, needs_bridge
+from .configured import config_digest
 from .network import stricter, with_model
 from .providers import Providers
 from .rewriting import Rewriter
@@ -42,6 +43,7 @@ class WorkerContext:
         self,
         key: Digest,
         role: str,
+        channel: Channel,
         site: Site,
         providers: Providers,
         bounds: Bounds,
@@ -52,6 +54,7 @@ class WorkerContext:
     ) -> None:
         self._key = key
         self._role = role
+        self._channel = channel
         self._site = site
         self._providers = providers
         self._bounds = bounds
@@ -63,6 +66,7 @@ class WorkerContext:
         self._exits: list[Exit] = []
         self._written: dict[Path, frozenset[str]] = {}
         self._versions: dict[str, str] = {}
+        self._agents: dict[str, Substrate] = {}
         self._told: Usage | None = None
         self._running = threading.Lock()
 
@@ -115,6 +119,7 @@ class WorkerContext:
                 "choose a substrate that runs here",
             )
         self._note_version(name, made)
+        self._agents[name] = made
         return made
 
     def endpoint(self, channel: Channel, *, own: bool = False) -> Endpoint:
@@ -165,11 +170,20 @@ class WorkerContext:
         return evolve(best, elapsed_ms=took) if took and request in ("", self._key) else best
 
     def versions(self) -> Mapping[str, str]:
-        """Versions and confinement in force, for the record."""
+        """Versions, how agents were set up, and confinement in force, for the record."""
         limits = sorted({ended.usage.limits for ended in self._exits})
         in_force = {"limits": "+".join(limits)} if limits else {}
         own = {"core": __version__, "sandbox": self._providers.sandbox_name}
-        return {**self._providers.versions, **own, **in_force, **self._versions}
+        bound = {"model": self._channel.model, "effort": self._channel.effort}
+        told = {name: value for name, value in bound.items() if value}
+        configs = {f"config.{name}": self._config(agent) for name, agent in self._agents.items()}
+        return {**self._providers.versions, **own, **in_force, **told, **self._versions, **configs}
+
+    def _config(self, agent: Substrate) -> str:
+        try:
+            return config_digest(agent, self._channel, self._endpoints.get(self._channel, Endpoint()))
+        except Exception as error:  # what ran was paid for: no reason to throw it away
+            return f"untold: {type(error).__name__}"
 
     @property
     def _is_cut_off(self) -> bool:

@@ -2,8 +2,9 @@
 
 One table. The trade-offs: a wait costs time, a repeat may cost money, and giving up too early turns a bad hour of a
 provider into missing data. A rate limit is a matter of waiting, an exhausted budget is not; a full disk would fail
-whatever is started next. What an agent did (finished, timed out, refused, crashed) is a result for a rollout and a
-grading, and never repeated; a session that did not answer is asked again, for nothing can be learnt from it.
+whatever is started next. What an agent did (finished, timed out, out of steps, refused, crashed) is a result for a
+rollout and a grading, and never repeated; a session that did not answer is asked again, for nothing can be learnt from
+it.
 
 Each cause has its own count: a request may wait out a rate limit and then lose its connection once, and be tried again.
 Lost attempts count as money and time spent, never as rollouts or sessions of the plan. Cancelled ones count as nothing.
@@ -51,6 +52,7 @@ LOSSES: Final[Mapping[str, Row]] = {
 UNANSWERED: Final[Mapping[str, Row]] = {
     Outcome.REFUSED.value: Row(1, 0, 1, 0, "nothing", "refusals are drawn like answers; a second one is meant"),
     Outcome.TIMED_OUT.value: Row(1, 0, 1, 0, "nothing", "it took its whole time limit already; once more, no oftener"),
+    Outcome.OUT_OF_STEPS.value: Row(1, 0, 1, 0, "nothing", "it took all its steps already; once more, no oftener"),
     Outcome.CRASHED.value: Row(1, 10, 1, 10, "nothing", "an agent that ended without an answer may give one"),
 }
 """Outcome of a session that gave no answer -> what follows."""

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from attrs import evolve, frozen
 
 from harness2_core.api.adapters import OwnsRuntime
-from harness2_core.api.substrates import RemoteAgent, Substrate, TellsLoss
+from harness2_core.api.ending import IDLE, ending_of, has_worked
+from harness2_core.api.substrates import RemoteAgent, Substrate
 from harness2_core.model.bench import TaskCard
 from harness2_core.model.canonical import Digest
 from harness2_core.model.channel import Channel, Outcome
@@ -17,7 +18,7 @@ from harness2_core.model.records import Rollout
 from harness2_core.model.requests import RolloutRequest, request_digest
 from harness2_core.model.tree import HarnessTree
 
-from .capture import Seen, capture, collected_by, stream_chunks, unparsed
+from .capture import Seen, capture, collected_by, has_delivered, stream_chunks, unparsed
 from .context import WorkerContext
 from .losses import Cancelled
 from .material import INPUTS, PROMPT
@@ -54,7 +55,7 @@ def run_rollout(request: RolloutRequest, ctx: WorkerContext) -> Rollout:
             outcome=seen.outcome if seen.outcome is not Outcome.FINISHED else collected.outcome,
             usage=seen.trajectory.usage if seen.trajectory else None,
         )
-    return _kept(request_digest(request), given.card, seen, ctx)
+    return _kept(request_digest(request), given.card, _settled(seen, ctx), ctx)
 
 
 def run_batch(requests: tuple[RolloutRequest, ...], ctx: WorkerContext) -> Iterator[Rollout]:
@@ -73,7 +74,7 @@ def run_batch(requests: tuple[RolloutRequest, ...], ctx: WorkerContext) -> Itera
                     "mend the adapter's `run`: one pair a request, with the request's digest",
                 )
             seen = Seen(collected.outcome, collected.trajectory, collected=collected)
-            yield _kept(digest, given.card, seen, ctx)
+            yield _kept(digest, given.card, _settled(seen, ctx), ctx)
     finally:
         for digest in waiting:
             adapter.stop(digest)
@@ -110,10 +111,12 @@ def _run_here(request: RolloutRequest, agent: Substrate, given: _Given, ctx: Wor
     except Exception as error:
         trajectory = unparsed(request.substrate, error)
     ctx.tell(trajectory.usage)
-    lost = agent.loss(trajectory, ended) if isinstance(agent, TellsLoss) else None
-    if lost is not None:
-        raise Lost(lost.cause, lost.what, wait_seconds=lost.wait_seconds, usage=ctx.usage(lost.usage))
-    return Seen(_outcome(ended), trajectory, ended, problems=_remarks(ended), stream=ended.stdout, stderr=ended.stderr)
+    try:
+        ending = ending_of(agent, trajectory, ended, delivered=True)  # settled when it is known
+    except Lost as lost:
+        raise Lost(lost.cause, lost.what, wait_seconds=lost.wait_seconds, usage=ctx.usage(lost.usage)) from None
+    problems = (*((ending.note,) if ending.note else ()), *_remarks(ended))
+    return Seen(ending.outcome, trajectory, ended, problems=problems, stream=ended.stdout, stderr=ended.stderr)
 
 
 def _run_remotely(agent: RemoteAgent, given: _Given, ctx: WorkerContext) -> Seen:
@@ -122,6 +125,14 @@ def _run_remotely(agent: RemoteAgent, given: _Given, ctx: WorkerContext) -> Seen
     if ctx.cancelled():
         raise Cancelled(ctx.usage(trajectory.usage))
     return Seen(Outcome.FINISHED, trajectory)
+
+
+def _settled(seen: Seen, ctx: WorkerContext) -> Seen:
+    """A run that ended well and came to nothing at all is none, also in a container or behind a service."""
+    if seen.outcome is not Outcome.FINISHED or seen.trajectory is None or has_worked(seen.trajectory):
+        return seen
+    delivered = seen.collected.delivered if seen.collected is not None else has_delivered(ctx.site)
+    return seen if delivered else evolve(seen, outcome=IDLE.outcome, problems=(IDLE.note, *seen.problems))
 
 
 def _kept(digest: Digest, card: TaskCard, seen: Seen, ctx: WorkerContext) -> Rollout:
@@ -134,12 +145,6 @@ def _kept(digest: Digest, card: TaskCard, seen: Seen, ctx: WorkerContext) -> Rol
             usage=ctx.usage(usage, digest),
         )
     return capture(digest, card, seen, ctx)
-
-
-def _outcome(ended: Exit) -> Outcome:
-    if ended.timed_out:
-        return Outcome.TIMED_OUT
-    return Outcome.FINISHED if ended.code == 0 else Outcome.CRASHED
 
 
 def _remarks(ended: Exit) -> tuple[str, ...]:

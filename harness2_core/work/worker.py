@@ -140,6 +140,7 @@ def _at_site(
         with WorkerContext(
             key,
             role_of(request),
+            request.channel,
             site,
             providers,
             bounds,
