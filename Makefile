@@ -4,6 +4,7 @@
 #   make test            all checks, through tox
 #   make lint            ruff, mypy and import-linter only
 #   make bench           the programs of benchmarks/
+#   make docs            the documentation as a site, in build/site
 #   make demo PYTHON=python3.12
 
 PYTHON ?= python3
@@ -15,7 +16,7 @@ PROJECTS := pyproject.toml $(wildcard plugins/*/pyproject.toml) tools/install.py
 
 export PATH := $(BIN):$(PATH)
 
-.PHONY: demo test lint bench clean
+.PHONY: demo test lint bench docs clean
 .DELETE_ON_ERROR:
 
 demo: $(INSTALLED)
@@ -35,8 +36,12 @@ bench: $(TOOLS)
 		if [ -e "$$program" ]; then echo "== $$program"; $(BIN)/python "$$program"; fi; \
 	done
 
+docs: $(TOOLS)
+	$(BIN)/python tools/written_page.py
+	$(BIN)/python tools/docs_site.py
+
 clean:
-	rm -rf $(VENV) .tox dist
+	rm -rf $(VENV) .tox build dist
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit("Harness2 needs Python 3.11 or newer; name one, as in: make PYTHON=python3.12" if sys.version_info < (3, 11) else 0)'

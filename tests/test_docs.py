@@ -11,11 +11,16 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import attrs
 import pytest
 
+from harness2_core import api
 from harness2_core.api import hookspecs
 from harness2_core.cli import main
 from harness2_core.method.missions import core_templates
+from harness2_core.model import records
+from harness2_core.model.channel import Usage
+from harness2_core.model.events import Happened
 from harness2_core.plugins.config import FLAT, NAMED
 from harness2_core.plugins.run_settings import LibrarySettings, RoleSettings, RunSettings
 from harness2_core.work.policy import LOSSES
@@ -34,7 +39,10 @@ PAGES = [
 HOOKS = sorted(name for name in vars(hookspecs) if name.startswith("harness2_"))
 TREES = ("docs", "examples", "harness2_core", "plugins", "tests", "tools", "benchmarks")
 """Folders whose files a page may name by their path from the top."""
-ELSEWHERE = {"docs/faults.md": "its own test looks at the tests that it names"}
+ELSEWHERE = {
+    "docs/faults.md": "its own test looks at the tests that it names",
+    "docs/writing-a-plugin.md": "it shows a folder that its reader makes",
+}
 OTHER_TABLES = {"tool": "pyproject.toml", "words": "bench.toml", "domains": "bench.toml", "splits": "bench.toml"}
 """Tables of other files that pages speak of."""
 
@@ -170,11 +178,39 @@ def test_a_command_line_that_is_right_passes(line: str) -> None:
 
 
 @pytest.mark.together
-@pytest.mark.parametrize("name", ["commands_page", "configuration_page"])
-def test_a_page_that_a_program_writes_is_up_to_date(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    "name",
+    [
+        "commands_page",
+        "configuration_page",
+        "hooks_page",
+        "plan_drawing",
+        "records_page",
+        "scaffold_page",
+        "shipped_page",
+    ],
+)
+def test_what_a_program_writes_is_up_to_date(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(str(ROOT / "tools"))
-    written = importlib.import_module(name)
-    assert written.PAGE.read_text(encoding="utf-8") == written.page(), f"run python tools/{name}.py"
+    assert name in importlib.import_module("written_page").PROGRAMS
+    for path, made in importlib.import_module(name).FILES.items():
+        assert path.read_text(encoding="utf-8") == made(), "run python tools/written_page.py"
+
+
+def test_every_program_that_writes_pages_is_looked_at() -> None:
+    """What says that it writes a page is in the list that `make docs` goes through."""
+    writers = {path.stem for path in (ROOT / "tools").glob("*.py") if "\nFILES: Final = " in path.read_text()}
+    text = (ROOT / "tools" / "written_page.py").read_text(encoding="utf-8")
+    assert sorted(name for name in writers if f'"{name}",' not in text) == []
+    assert sorted(writers) == [
+        "commands_page",
+        "configuration_page",
+        "hooks_page",
+        "plan_drawing",
+        "records_page",
+        "scaffold_page",
+        "shipped_page",
+    ]
 
 
 @pytest.mark.parametrize("name", main.COMMANDS)
@@ -202,6 +238,49 @@ def test_every_hook_has_an_implementation(hook: str) -> None:
 
 def test_there_are_hooks() -> None:
     assert len(HOOKS) == 15
+
+
+@pytest.mark.parametrize("name", [name for name in api.__all__ if getattr(getattr(api, name), "_is_protocol", False)])
+def test_every_protocol_and_each_of_its_methods_is_documented(name: str) -> None:
+    page = (ROOT / "docs" / "hooks.md").read_text(encoding="utf-8")
+    (section,) = re.findall(rf"^#### `{name}`\n(.*?)(?=^###|\Z)", page, re.MULTILINE | re.DOTALL)
+    methods = [method for method in vars(getattr(api, name)) if not method.startswith("_")]
+    assert methods
+    assert [method for method in methods if f"def {method}(" not in section] == []
+
+
+# -- what a run leaves
+
+
+def record_classes() -> list[Any]:
+    found = [item for item in vars(records).values() if isinstance(item, type) and attrs.has(item)]
+    return [*(cls for cls in found if cls.__module__ == records.__name__), Happened, Usage]
+
+
+@pytest.mark.parametrize("cls", record_classes(), ids=lambda cls: cls.__name__)
+def test_every_field_of_a_record_is_explained(cls: Any) -> None:
+    page = (ROOT / "docs" / "records.md").read_text(encoding="utf-8")
+    (section,) = re.findall(rf"^### `{cls.__name__}`\n(.*?)(?=^##|\Z)", page, re.MULTILINE | re.DOTALL)
+    explained = set(re.findall(r"^\| `(\w+)` \| `.+` \| .* \| \S.* \|$", section, re.MULTILINE))
+    assert explained == {field.name for field in attrs.fields(cls)}
+
+
+def test_every_word_that_an_event_may_have_is_documented() -> None:
+    page = (ROOT / "docs" / "records.md").read_text(encoding="utf-8")
+    sources = [path.read_text(encoding="utf-8") for path in (ROOT / "harness2_core" / "sweep").glob("*.py")]
+    told = {word for text in sources for word in re.findall(r'(?:\.tell|_notify)\(\s*"([a-z-]+)"', text)}
+    assert len(told) > 10
+    assert sorted(word for word in told if f"`{word}`" not in page) == []
+
+
+def test_every_kind_of_record_is_documented() -> None:
+    page = (ROOT / "docs" / "on-disk.md").read_text(encoding="utf-8")
+    folders = [ROOT / "harness2_core" / name for name in ("sweep", "work")]
+    text = "\n".join(path.read_text(encoding="utf-8") for folder in folders for path in folder.glob("*.py"))
+    kinds = set(re.findall(r'(?:_required|_optional|store\.put)\(\s*"(\w+)"', text))
+    kinds |= set(re.findall(r'^_?(?:KIND|SIGHTED): Final = "(\w+)"', text, re.MULTILINE))
+    assert len(kinds) > 10
+    assert sorted(kind for kind in kinds if f"`{kind}`" not in page) == []
 
 
 # -- settings, templates, policies

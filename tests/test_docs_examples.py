@@ -1,10 +1,9 @@
-"""What pages show is run: transcripts print what they say, examples are installed, made and held to their contracts."""
+"""Examples that pages show are run: installed, made and held to their contracts. Transcripts have their own file."""
 
 from __future__ import annotations
 
 import os
 import re
-import shlex
 import shutil
 import subprocess
 import sys
@@ -233,26 +232,6 @@ def test_the_folder_in_the_readme_is_the_one_of_the_example() -> None:
     named = re.findall(r"^ +([\w./]+?)/?(?: {2,}.*)?$", shown, re.MULTILINE)
     files = [path for path in (ROOT / "examples" / "own-tasks").rglob("*") if path.is_file()]
     assert [path.name for path in files if not any(path.as_posix().endswith(name) for name in named)] == []
-
-
-@pytest.mark.process
-@pytest.mark.together
-def test_the_transcript_of_own_tasks_is_what_commands_print(own_tasks: Path) -> None:
-    (text,) = [text for text in blocks(README, "console") if "own-tasks.toml" in text]
-    program = Path(sys.executable).with_name("harness2")
-    for part in re.split(r"^\$ ", text, flags=re.MULTILINE)[1:]:
-        line, _, shown = part.partition("\n")
-        command, *arguments = shlex.split(line)
-        if command == "harness2":
-            done = subprocess.run([program, *arguments], cwd=own_tasks, capture_output=True, text=True, timeout=300)
-            assert done.returncode == 0, done.stderr
-            assert re.fullmatch(pattern(shown), done.stdout), f"$ {line}\n{done.stdout}"
-
-
-def pattern(shown: str) -> str:
-    """What a transcript says, in which a line of three dots stands for any lines, or for none."""
-    lines = [r"(?:.*\n)*?" if line == "..." else re.escape(line) + r"\n" for line in shown.rstrip("\n").split("\n")]
-    return "".join(lines) + r"\n?"
 
 
 @pytest.mark.process

@@ -9,11 +9,12 @@ Options that every command about an experiment has stand in `docs/configuration.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
 from configuration_page import cell, shipped
+from written_page import write
 
 from harness2_core.cli import main as program
 from harness2_core.cli.run_options import FLAGS
@@ -41,17 +42,6 @@ not ok; 3 stopped by a budget; 130 and 143 interrupted, with the state saved.
 def page() -> str:
     """The whole page."""
     return "\n".join([HEAD, *(part for name, command in _commands() for part in _section(f"harness2 {name}", command))])
-
-
-def main(arguments: Sequence[str]) -> int:
-    wanted, current = page(), PAGE.read_text(encoding="utf-8") if PAGE.exists() else ""
-    if "--check" in arguments:
-        if wanted != current:
-            print(f"{PAGE.relative_to(ROOT)} is out of date: run python tools/commands_page.py", file=sys.stderr)
-        return int(wanted != current)
-    if wanted != current:
-        PAGE.write_text(wanted, encoding="utf-8")
-    return 0
 
 
 def _commands() -> Iterator[tuple[str, Any]]:  # the type of a command is private to typer
@@ -99,5 +89,7 @@ def _meaning(item: Any) -> str:
     return cell(f"{item.help or ''}{shown}{' Required.' if item.required and item.opts[0].startswith('-') else ''}")
 
 
+FILES: Final = {PAGE: page}
+
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(write(FILES, sys.argv[1:]))

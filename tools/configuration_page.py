@@ -10,10 +10,12 @@ from __future__ import annotations
 
 import sys
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Final
 
 import attrs
+from written_page import write
 
 from harness2_core.cli.run_options import FLAGS
 from harness2_core.model.kinds import KINDS, plural
@@ -83,17 +85,6 @@ def page() -> str:
         VARIABLES,
     ]
     return "\n".join(parts)
-
-
-def main(arguments: Sequence[str]) -> int:
-    wanted, current = page(), PAGE.read_text(encoding="utf-8") if PAGE.exists() else ""
-    if "--check" in arguments:
-        if wanted != current:
-            print(f"{PAGE.relative_to(ROOT)} is out of date: run python tools/configuration_page.py", file=sys.stderr)
-        return int(wanted != current)
-    if wanted != current:
-        PAGE.write_text(wanted, encoding="utf-8")
-    return 0
 
 
 def shipped() -> Mapping[str, str]:
@@ -188,5 +179,7 @@ def _options() -> str:
     return "\n".join(lines) + "\n"
 
 
+FILES: Final = {PAGE: page}
+
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(write(FILES, sys.argv[1:]))
