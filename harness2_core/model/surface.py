@@ -65,9 +65,15 @@ class Surface:
     """Always-on file that must name each skill, and to which missing trigger lines are added; empty: not needed."""
     skill_name: str = field(default="optional", validator=one_of("required", "optional"))
     """Whether a skill's front matter must have `name`; where present it equals the directory."""
+    skill_fields: tuple[str, ...] = field(converter=strings, default=())
+    """Keys that a skill's front matter may have; empty for any. Others would change the model, say, or rights."""
     sub_agents: bool = True
     sub_agent_mode: str = ""
     """Value the front matter's `mode` must have, when the framework asks for one."""
+    sub_agent_name: str = field(default="optional", validator=one_of("required", "optional"))
+    """Whether a sub-agent's front matter must have `name`, equal to what its path calls it."""
+    sub_agent_fields: tuple[str, ...] = field(converter=strings, default=())
+    """Keys that a sub-agent's front matter may have; empty for any."""
     hook_events: tuple[str, ...] = field(converter=strings, default=())
     plain_always_on: bool = False
     """Always-on text is rendered by a strict template engine: no `{{`, `{%`, `{#` in it."""

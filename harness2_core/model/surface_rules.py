@@ -128,14 +128,11 @@ def _skill(surface: Surface, path: str, text: str) -> Iterator[str]:
         yield f"{path}: {meta}"
         return
     yield from _described(path, meta)
+    yield from _fields(path, meta, surface.skill_fields)
     directory = PurePosixPath(path).parent.name
     if "name" not in meta and surface.skill_name == "required":
         yield f"{path}: front matter needs 'name: {directory}'"
-    name = meta.get("name", directory)
-    if not isinstance(name, str):  # not shown: a value that refers to itself many times prints without end
-        yield f"{path}: its name is a {type(name).__name__} to YAML; write it as text, in quotes: name: '{directory}'"
-    elif name != directory:
-        yield f"{path}: its name is {name[:80]!r} but its directory is {directory!r}; make them equal"
+    yield from _named(path, meta, directory, "directory")
 
 
 def _sub_agent(surface: Surface, path: str, text: str) -> Iterator[str]:
@@ -144,8 +141,31 @@ def _sub_agent(surface: Surface, path: str, text: str) -> Iterator[str]:
         yield f"{path}: {meta}"
         return
     yield from _described(path, meta)
+    yield from _fields(path, meta, surface.sub_agent_fields)
+    if surface.sub_agent_name == "required":
+        file = PurePosixPath(path)
+        # `agents/checker.md`, or `agents/checker/AGENT.md` whose name is the directory's
+        own, what = (file.stem, "file") if file.stem.islower() else (file.parent.name, "directory")
+        if "name" not in meta:
+            yield f"{path}: front matter needs 'name: {own}'"
+        yield from _named(path, meta, own, what)
     if surface.sub_agent_mode and meta.get("mode") != surface.sub_agent_mode:
         yield f"{path}: front matter needs 'mode: {surface.sub_agent_mode}'"
+
+
+def _named(path: str, meta: Mapping[str, object], own: str, what: str) -> Iterator[str]:
+    name = meta.get("name", own)
+    if not isinstance(name, str):  # not shown: a value that refers to itself many times prints without end
+        yield f"{path}: its name is a {type(name).__name__} to YAML; write it as text, in quotes: name: '{own}'"
+    elif name != own:
+        yield f"{path}: its name is {name[:80]!r} but its {what} is {own!r}; make them equal"
+
+
+def _fields(path: str, meta: Mapping[str, object], known: tuple[str, ...]) -> Iterator[str]:
+    others = [name for name in meta if name not in known] if known else []
+    if others:
+        shown = ", ".join(repr(name[:80]) for name in others[:NAMED])
+        yield f"{path}: front matter may not have {shown} here; it may have {', '.join(known)}"
 
 
 def _described(path: str, meta: Mapping[str, object]) -> Iterator[str]:
@@ -195,6 +215,23 @@ def _hooks(surface: Surface, path: str, text: str) -> Iterator[str]:
                 yield f"{path}: {event}[{index}] needs 'hooks': a list of {{'type': 'command', 'command': '...'}}"
 
 
+def _hook_commands(text: str) -> Iterator[str]:
+    """The commands of a hooks file, as far as it has the form that `_hooks` asks for."""
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return
+    waiting: list[object] = [value]
+    while waiting:
+        match waiting.pop():
+            case {"command": str(command)}:
+                yield command
+            case dict() as mapping:
+                waiting += mapping.values()
+            case list() as items:
+                waiting += items
+
+
 def _compiles(path: str, text: str) -> Iterator[str]:
     try:
         with warnings.catch_warnings():
@@ -209,9 +246,11 @@ def _compiles(path: str, text: str) -> Iterator[str]:
 def _invocations(surface: Surface, tree: HarnessTree) -> Iterator[str]:
     shipped = {PurePosixPath(path).name for path in tree.files if path.endswith(".py")}
     for path, text in tree.files.items():
-        if surface.component(path) not in ("always-on", "skill", "sub-agent"):
+        component = surface.component(path)
+        if component not in ("always-on", "skill", "sub-agent", "hooks"):
             continue
-        for script in dict.fromkeys(_INVOKED.findall(text)):
+        said = "\n".join(_hook_commands(text)) if component == "hooks" else text
+        for script in dict.fromkeys(_INVOKED.findall(said)):
             name = PurePosixPath(script).name
             if script in tree.files or name in surface.reserved_scripts:
                 continue

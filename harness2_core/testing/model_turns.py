@@ -52,6 +52,13 @@ class Turn:
     """The connection breaks after so many events of a stream; a reply that is not streamed breaks in the middle."""
     wait_seconds: float = 0.0
     """Before the first byte."""
+    reasoning: str = ""
+    """Of the Messages API: a block of thinking before everything else."""
+    cache_read_tokens: int = 0
+    cache_write_tokens: int = 0
+    """Of the Messages API, where neither is part of `input_tokens`."""
+    stop: str = ""
+    """Of the Messages API: the reason to stop, such as `refusal` or `max_tokens`, when it is not the usual one."""
 
     @property
     def pieces(self) -> list[str]:

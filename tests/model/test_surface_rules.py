@@ -152,7 +152,8 @@ def test_what_only_resembles_a_breach_is_taken(change: dict[str, str]) -> None:
 
 
 def hooks(value: object) -> dict[str, str]:
-    return {**STRICT_GOOD, ".codex/hooks.json": value if isinstance(value, str) else json.dumps(value)}
+    program = {"scripts/hook.py": "print()\n"}
+    return {**STRICT_GOOD, **program, ".codex/hooks.json": value if isinstance(value, str) else json.dumps(value)}
 
 
 COMMAND = {"type": "command", "command": "python scripts/hook.py"}
@@ -210,6 +211,48 @@ def test_hooks_of_another_shape_are_named(value: object, why: str) -> None:
 )
 def test_the_strict_surface_has_rules_of_its_own(files: dict[str, str], why: str) -> None:
     assert any(why in problem for problem in found(STRICT, files))
+
+
+FIELDS = evolve(
+    LOOSE,
+    allowed=(*LOOSE.allowed, Allowed("sub-agent", "agents/<name>.md"), Allowed("hooks", "hooks.json")),
+    hook_events=("PreToolUse",),
+    skill_fields=("name", "description"),
+    sub_agent_fields=("name", "description", "mode", "tools"),
+    sub_agent_name="required",
+)
+READER = "---\nname: reader\ndescription: Reads much.\nmode: subagent\ntools: Read\n---\nRead.\n"
+FIELDS_GOOD = {**GOOD, "sub_agents/reader/AGENT.md": READER, "agents/reader.md": READER}
+
+
+@pytest.mark.parametrize(
+    ("files", "why"),
+    [
+        ({"skills/totals/SKILL.md": SKILL.replace("---\nAdd", "model: other\n---\nAdd")}, "may not have 'model' here"),
+        ({"agents/reader.md": READER.replace("tools", "permissionMode")}, "may not have 'permissionMode' here"),
+        (
+            {"agents/reader.md": READER.replace("name: reader\n", "")},
+            "agents/reader.md: front matter needs 'name: read",
+        ),
+        ({"agents/reader.md": READER.replace("name: reader", "name: writer")}, "but its file is 'reader'"),
+        ({"agents/reader.md": READER.replace("name: reader", "name: 12")}, "in quotes: name: 'reader'"),
+        ({"sub_agents/reader/AGENT.md": READER.replace("name: reader", "name: a")}, "but its directory is 'reader'"),
+    ],
+)
+def test_a_surface_may_say_which_fields_front_matter_has(files: dict[str, str], why: str) -> None:
+    assert found(FIELDS, FIELDS_GOOD) == ()
+    problems_said = found(FIELDS, {**FIELDS_GOOD, **files})
+    assert [problem for problem in problems_said if why in problem], problems_said
+
+
+def test_a_program_that_a_hook_runs_must_be_shipped() -> None:
+    def hooks(command: str) -> dict[str, str]:
+        entry = {"hooks": [{"type": "command", "command": command}]}
+        return {**FIELDS_GOOD, "hooks.json": json.dumps({"hooks": {"PreToolUse": [entry]}})}
+
+    assert found(FIELDS, hooks('python3 "scripts/check.py" --strict')) == ()
+    (problem,) = found(FIELDS, hooks('python3 "scripts/gone.py" --strict'))
+    assert problem.startswith("hooks.json: invokes 'scripts/gone.py'")
 
 
 def test_more_files_or_characters_than_the_caps_are_refused() -> None:

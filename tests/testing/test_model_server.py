@@ -313,3 +313,18 @@ def test_a_tool_of_a_group_is_called_in_its_group(server: ModelServer) -> None:
     grouped, plain = ask(server, "responses").json["output"]
     assert (grouped["name"], grouped["namespace"]) == ("spawn", "agents")
     assert "namespace" not in plain
+
+
+def test_a_message_may_think_read_a_cache_and_stop_for_a_reason_of_its_own(server: ModelServer) -> None:
+    turn = Turn("No.", reasoning="Better not.", cache_read_tokens=40, cache_write_tokens=3, stop="refusal")
+    server.play(turn, turn)
+    whole = ask(server, "messages").json
+    events = [data for _, data in ask(server, "messages", {"stream": True}).events]
+    assert [block["type"] for block in whole["content"]] == ["thinking", "text"]
+    assert whole["stop_reason"] == "refusal"
+    assert (whole["usage"]["cache_read_input_tokens"], whole["usage"]["cache_creation_input_tokens"]) == (40, 3)
+    deltas = [data["delta"] for data in events if data["type"] == "content_block_delta"]
+    assert [delta["thinking"] for delta in deltas if delta["type"] == "thinking_delta"] == ["Better not."]
+    assert [delta["type"] for delta in deltas].count("signature_delta") == 1
+    assert events[-2]["delta"]["stop_reason"] == "refusal"
+    assert events[0]["message"]["usage"]["cache_read_input_tokens"] == 40
