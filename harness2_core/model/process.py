@@ -29,6 +29,10 @@ class Place:
     output: str
     """Where deliverables go."""
     temp: str = "/tmp"
+    sandboxed: bool = False
+    """Whether a sandbox stands around the program: rights that the agent gives itself inside go no further."""
+    network: str = ""
+    """What task and configuration grant, in the words of `Policy.network`; empty when that is not known."""
 
 
 @frozen

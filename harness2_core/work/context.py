@@ -89,7 +89,8 @@ class WorkerContext:
         return self._site.scratch
 
     def place(self, cwd: Path) -> Place:
-        return self._site.place(cwd, sandboxed=self._providers.sandbox is not None)
+        place = self._site.place(cwd, sandboxed=self._providers.sandbox is not None)
+        return evolve(place, network=self._bounds.network)
 
     def spawn(self, install: Install, cwd: Path, limit_seconds: int) -> Exit:
         is_workspace = cwd == self._site.workspace

@@ -54,7 +54,7 @@ class Site:
     def place(self, cwd: Path, *, sandboxed: bool) -> Place:
         """What a program started in `cwd` sees: constant paths in a sandbox, real ones without."""
         if sandboxed:
-            return Place(WORKSPACE, HOME, f"{WORKSPACE}/{OUTPUT}", TEMP)
+            return Place(WORKSPACE, HOME, f"{WORKSPACE}/{OUTPUT}", TEMP, sandboxed=True)
         return Place(str(cwd), str(self.home), str(cwd / OUTPUT), str(self.temp))
 
     def constants(self) -> Mapping[str, str]:

@@ -509,6 +509,24 @@ def test_what_opens_the_runs_directory_is_never_granted_for_reading(room: WorkRo
     assert "opens the runs directory" in ended.note
 
 
+def test_an_agent_is_told_whether_a_sandbox_stands_around_it_and_what_network_it_has(room: WorkRoom) -> None:
+    places: list[Place] = []
+
+    class Curious(ProgramAgent):
+        def install(
+            self, tree: HarnessTree, prompt: str, channel: Channel, place: Place, endpoint: Endpoint
+        ) -> Install:
+            places.append(place)
+            return super().install(tree, prompt, channel, place, endpoint)
+
+    room.agent = Curious()
+    room.perform(room.rollout_request(SUM))
+    room.sandbox = _Confining()
+    room.perform(room.rollout_request({"scripts/solve.py": "print()\n"}))
+    told = {(place.sandboxed, place.network) for place in places if place.network}
+    assert told == {(False, "none"), (True, "none")}
+
+
 def test_without_a_sandbox_the_record_says_so(room: WorkRoom) -> None:
     assert room.rolled(SUM).versions["sandbox"] == "none"
 
