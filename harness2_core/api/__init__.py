@@ -69,7 +69,7 @@ from .judges import Grading, Item, Judge
 from .runtime import Call, ChecksChannels, Engine, ModelAccess, Sandbox, Store, TellsFailure, Work
 from .sessions import Proposer, Said
 from .strategies import Mode, Reflector, Selector, ShipsTemplates
-from .substrates import KnowsPrice, RemoteAgent, Substrate, TellsLoss, TellsOutcome, TellsVersion
+from .substrates import KnowsPrice, RemoteAgent, SetsUp, ShipsBase, Substrate, TellsLoss, TellsOutcome, TellsVersion
 
 __all__ = [
     "NO_MODEL",
@@ -152,6 +152,8 @@ __all__ = [
     "Sandbox",
     "Selector",
     "SessionRequest",
+    "SetsUp",
+    "ShipsBase",
     "ShipsStarter",
     "ShipsTemplates",
     "Stage",

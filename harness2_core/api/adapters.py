@@ -32,8 +32,8 @@ class Adapter(Protocol):
     def task(self, id: str) -> Task:
         """One task. Called in the driver only."""
 
-    def base_tree(self, surface: Surface) -> HarnessTree:
-        """The unmodified harness for a substrate with this surface."""
+    def base_tree(self, surface: Surface) -> HarnessTree | None:
+        """The unmodified harness for a substrate with this surface; `None`: the one that the substrate ships."""
 
 
 @runtime_checkable

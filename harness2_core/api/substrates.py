@@ -58,6 +58,21 @@ class TellsVersion(Protocol):
 
 
 @runtime_checkable
+class SetsUp(Protocol):
+    """Brings the agent that it drives, for `harness2 setup`. `check` shows the versions side by side."""
+
+    @property
+    def tested_version(self) -> str:
+        """The version it is tested with, which `set_up` brings."""
+
+    def set_up(self, to: Path | None) -> str:
+        """Brings the agent below `to`, or where it is looked for anyway; does nothing when it is there already.
+
+        Returns what to tell the person: where it is, and how it is found there. `ConfigError` says what went wrong.
+        """
+
+
+@runtime_checkable
 class KnowsPrice(Protocol):
     """Tells, before anything is paid, whether the cost of work on a channel will be known. Of a substrate or proposer.
 
@@ -66,6 +81,14 @@ class KnowsPrice(Protocol):
 
     def knows_price(self, channel: Channel) -> bool:
         """Whether `Usage.usd` of work on `channel` will be a number; asked once, before the sweep starts."""
+
+
+@runtime_checkable
+class ShipsBase(Protocol):
+    """Of a substrate: a harness to begin with, for benchmarks that bring none."""
+
+    def base_tree(self) -> HarnessTree:
+        """Small and neutral; it fits the substrate's own surface."""
 
 
 @runtime_checkable

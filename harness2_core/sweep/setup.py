@@ -11,6 +11,7 @@ from pathlib import Path
 from harness2_core import HOME
 from harness2_core.api.adapters import Adapter, OrdersDomains
 from harness2_core.api.strategies import ShipsTemplates
+from harness2_core.api.substrates import RemoteAgent, ShipsBase, Substrate
 from harness2_core.method.missions import core_templates, overridden
 from harness2_core.model.canonical import Digest, canonical, digest_bytes
 from harness2_core.model.errors import ConfigError
@@ -57,7 +58,7 @@ def study_of(config: Config, registry: Registry, *, dry: bool = False, reading: 
     agent = facade.substrate(registry, names.substrate, settings_of(registry, config, "substrate", names.substrate))
     spec = adapter.spec
     surface = agent.surface.extended(reserved_scripts=spec.reserved_scripts, sub_agents=spec.sub_agents)
-    base = _base(adapter, agent.surface, surface, names)
+    base = _base(adapter, agent, surface, names)
     templates = _templates(run.templates)
     modes = _modes(config, registry, names, run.k, templates, run.templates)
     home = Namespace(spec.name, names.token, HOME, run.k, run.seed, run.tag)
@@ -157,8 +158,15 @@ def study_of(config: Config, registry: Registry, *, dry: bool = False, reading: 
     )
 
 
-def _base(adapter: Adapter, plain_surface: Surface, surface: Surface, names: Names) -> HarnessTree:
-    base = adapter.base_tree(plain_surface)
+def _base(adapter: Adapter, agent: Substrate | RemoteAgent, surface: Surface, names: Names) -> HarnessTree:
+    base = adapter.base_tree(agent.surface)
+    if base is None and isinstance(agent, ShipsBase):
+        base = agent.base_tree()
+    if base is None:
+        raise ConfigError(
+            f"neither {names.adapter} nor {names.substrate} has a base harness for the surface {agent.surface.name!r}",
+            f"put one where {names.adapter} takes it from: `harness2 plugins show {names.adapter}`",
+        )
     found = problems(surface, base)
     if found:
         raise ConfigError(

@@ -98,6 +98,8 @@ class AdapterContract:
 
     def test_the_base_tree_passes_the_surface(self, adapter: Adapter, surface: Surface) -> None:
         tree = adapter.base_tree(surface)
+        if tree is None:
+            pytest.skip("it leaves the base harness to the substrate")
         checks = [adapter.check_tree] if isinstance(adapter, ChecksTree) else []
         taken = accept(surface, {path: text.encode() for path, text in tree.files.items()}, checks)
         assert isinstance(taken, Accepted), taken

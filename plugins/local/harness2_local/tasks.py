@@ -4,7 +4,7 @@
                            inputs/            files it gets, at inputs/ in its workspace
                            task.toml          optional: expects, limit_seconds
                            checks/            optional, grader-side: never shown to agent, improver or selector
-    <path>/base-<surface>/ or <path>/base/    the unmodified harness
+    <path>/base-<surface>/ or <path>/base/    optional: the unmodified harness; without it, the substrate's own
     <path>/bench.toml                         optional: words for missions, splits
 
 Other files beside these are nobody's business and are left alone. Task ids are `<domain>/<task>`.
@@ -74,15 +74,12 @@ class TaskFolders:
         facts = read_task_file(folder / "task.toml")
         return Task(id, id.split("/")[0], prompt, self._inputs(folder), facts.expects, facts.limit_seconds)
 
-    def base_tree(self, surface: Surface) -> HarnessTree:
+    def base_tree(self, surface: Surface) -> HarnessTree | None:
         folder = self._root / f"{BASE}-{surface.name}"
         if not folder.exists():
             folder = self._root / BASE
         if not folder.exists():
-            raise ConfigError(
-                f"{self._root}: no base harness for the surface {surface.name!r}",
-                f"put its files into {self._root / f'{BASE}-{surface.name}'}, or into {BASE}/",
-            )
+            return None
         taken = accept(surface, {path: file.read_bytes() for path, file in files_below(folder).items()})
         if isinstance(taken, Rejected):
             raise ConfigError(f"{folder} is no harness for the surface {surface.name!r}: " + "; ".join(taken.problems))

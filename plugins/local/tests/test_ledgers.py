@@ -68,7 +68,9 @@ class Lab:
         self._root = root
         self._count = 0
         self.bench = TaskFolders(TasksSettings(EXAMPLES / "tasks", "examples"))
-        self.base = self.bench.base_tree(SURFACE)
+        base = self.bench.base_tree(SURFACE)
+        assert base is not None
+        self.base = base
         self._proposer = ScriptedProposer(ScriptedSettings({"ledgers": PLAYBOOK}))
 
     def roll(self, task: str, tree: HarnessTree) -> Rolled:
