@@ -34,8 +34,8 @@ HEAD: Final = """\
 [configuration](configuration.md#options). Before the command stand `--config FILE`, `--disable-plugin NAME`, `--debug`
 and `--version`. Names of tasks, labels, modes and plugins are completed by the shell.
 
-Exit codes: 0 all done; 1 the configuration or the command line is wrong, or there is nothing to do; 2 some tasks are
-not ok; 3 stopped by a budget; 130 and 143 interrupted, with the state saved.
+Exit codes: 0 all done; 1 the configuration, a key or the command line is wrong, or there is nothing to do; 2 some tasks
+are not ok; 3 stopped by a budget; 130 and 143 interrupted, with the state saved.
 """
 
 

@@ -48,6 +48,7 @@ COMMANDS: Final[dict[str, Built]] = {
     "lint": Built("harness2_core.cli.lint:lint", "Check a folder against an agent's surface."),
     "cache": Built("harness2_core.cli.cache:app", "Count, prune and verify what the store holds."),
     "init": Built("harness2_core.cli.init:init", "Write a commented harness2.toml, or a benchmark to start from."),
+    "setup": Built("harness2_core.cli.setup:setup", "Bring an agent that a substrate drives."),
     "config": Built("harness2_core.cli.config:app", "What is configured, and by whom."),
     "plugins": Built("harness2_core.cli.plugins:app", "List, show, check and switch off plugins."),
     "completion": Built("harness2_core.cli.completion:app", "Let the shell complete names."),

@@ -8,7 +8,7 @@ DONE: Final = 0
 """All done."""
 
 NOT_DONE: Final = 1
-"""The configuration or the command line is wrong, or there is nothing to do."""
+"""The configuration or the command line is wrong, a key or model was refused, or there is nothing to do."""
 
 SOME_NOT_OK: Final = 2
 """Some tasks are not ok."""

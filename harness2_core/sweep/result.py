@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 from attrs import field, frozen
 
 from harness2_core.model.channel import Usage
-from harness2_core.model.exits import DONE, SOME_NOT_OK, STOPPED_BY_BUDGET, ended_by
+from harness2_core.model.exits import DONE, NOT_DONE, SOME_NOT_OK, STOPPED_BY_BUDGET, ended_by
 from harness2_core.model.frozen import FrozenMap, frozen_map, strings, texts
 
 
@@ -53,9 +54,11 @@ class SweepResult:
 
     @property
     def exit_code(self) -> int:
-        """0 all done; 2 some tasks not ok; 3 stopped by a budget; 130 or 143 interrupted, state saved."""
+        """0 all done; 1 a key or model was refused; 2 some tasks not ok; 3 stopped by a budget; 130, 143 interrupted"""
         if self.interrupted:
             return ended_by(self.signal)
+        if re.search(r"(^|: )access: ", self.stopped):
+            return NOT_DONE
         if self.held or self.stopped.startswith("budget"):
             return STOPPED_BY_BUDGET
         if self.left or any(status != "ok" for status in self.statuses.values()):

@@ -41,3 +41,14 @@ def test_each_invocation_counts_the_losses_of_its_own_time(bench: Any) -> None:
 
     assert (first.exit_code, first.paid.lost) == (3, 1)  # nothing more of this model
     assert (second.exit_code, second.paid.lost) == (0, 1)
+
+
+def test_a_refused_key_is_shown_once_and_the_run_says_what_is_wrong(bench: Any) -> None:
+    bench.improver("losing", LOSES.replace("causes = []", f"causes = {['access', 'access']}"))
+
+    first = bench.run()
+
+    assert (first.exit_code, first.paid.lost) == (1, 1)
+    assert first.stopped == "nothing more of model '': access: not now"
+    assert bench.run().paid.lost == 1  # a resume asks again, once more
+    assert bench.run().exit_code == 0  # mended meanwhile
