@@ -15,7 +15,7 @@ from attrs import define, field, frozen
 from harness2_core import __version__
 from harness2_core.api.adapters import Adapter, Preflights
 from harness2_core.api.runtime import ChecksChannels, Engine, Sandbox, Store
-from harness2_core.api.substrates import TellsVersion
+from harness2_core.api.substrates import SetsUp, TellsVersion
 from harness2_core.model.errors import ConfigError, Harness2Error, StoreError
 from harness2_core.model.process import Place, Policy
 from harness2_core.plugins import facade
@@ -102,6 +102,8 @@ class _Check:
         if isinstance(agent, TellsVersion):
             version = self.tried(agent.version, "the agent's version")
             self.facts["agent"] = version or "does not tell its version"
+        if isinstance(agent, SetsUp):
+            self.facts["agent tested"] = f"with {agent.tested_version}"
         for name in dict.fromkeys(roles[role].provider for role in ("improver", "selector", "reflector")):
             if name or not roles["improver"].provider:
                 self.made("proposer", name)
