@@ -10,7 +10,7 @@ from .model_turns import Asked, Event, Turn, pieces_of
 
 
 def whole(asked: Asked, turn: Turn, number: int) -> Mapping[str, Json]:
-    return _response(asked, turn, number, "completed", [*_items(turn, number)])
+    return _response(asked, turn, number, _status(turn), [*_items(turn, number)])
 
 
 def events(asked: Asked, turn: Turn, number: int) -> Iterator[Event]:
@@ -40,6 +40,12 @@ def _grown(asked: Asked, turn: Turn, number: int) -> Iterator[Event]:
                 yield "response.output_text.delta", {**inside, "delta": piece}
             yield "response.output_text.done", {**inside, "text": turn.text}
             yield "response.content_part.done", {**inside, "part": full}
+        elif item["type"] == "reasoning":
+            summed = {**at, "summary_index": 0}
+            yield _added(index, {**item, "summary": []})
+            yield "response.reasoning_summary_part.added", {**summed, "part": {"type": "summary_text", "text": ""}}
+            yield "response.reasoning_summary_text.delta", {**summed, "delta": turn.reasoning}
+            yield "response.reasoning_summary_text.done", {**summed, "text": turn.reasoning}
         else:
             arguments = str(item["arguments"])
             yield _added(index, {**item, "status": "in_progress", "arguments": ""})
@@ -47,7 +53,7 @@ def _grown(asked: Asked, turn: Turn, number: int) -> Iterator[Event]:
                 yield "response.function_call_arguments.delta", {**at, "delta": piece}
             yield "response.function_call_arguments.done", {**at, "arguments": arguments}
         yield "response.output_item.done", {"output_index": index, "item": item}
-    yield "response.completed", {"response": _response(asked, turn, number, "completed", [*items])}
+    yield f"response.{_status(turn)}", {"response": _response(asked, turn, number, _status(turn), [*items])}
 
 
 def _added(index: int, item: dict[str, Json]) -> Event:
@@ -56,6 +62,9 @@ def _added(index: int, item: dict[str, Json]) -> Event:
 
 def _items(turn: Turn, number: int) -> list[dict[str, Json]]:
     items: list[dict[str, Json]] = []
+    if turn.reasoning:
+        summary: list[Json] = [{"type": "summary_text", "text": turn.reasoning}]
+        items.append({"id": f"rs_{number}", "type": "reasoning", "summary": summary})
     if turn.text:
         part: dict[str, Json] = {"type": "output_text", "annotations": [], "text": turn.text}
         message: dict[str, Json] = {"type": "message", "role": "assistant", "content": [part]}
@@ -69,13 +78,19 @@ def _items(turn: Turn, number: int) -> list[dict[str, Json]]:
     return items
 
 
+def _status(turn: Turn) -> str:
+    return "incomplete" if turn.stop else "completed"
+
+
 def _response(asked: Asked, turn: Turn, number: int, status: str, output: list[Json]) -> dict[str, Json]:
+    sent = turn.input_tokens + turn.cache_read_tokens + turn.cache_write_tokens
+    cached: dict[str, Json] = {"cached_tokens": turn.cache_read_tokens, "cache_write_tokens": turn.cache_write_tokens}
     usage: dict[str, Json] = {
-        "input_tokens": turn.input_tokens,
-        "input_tokens_details": {"cached_tokens": 0},
+        "input_tokens": sent,
+        "input_tokens_details": cached,
         "output_tokens": turn.output_tokens,
         "output_tokens_details": {"reasoning_tokens": 0},
-        "total_tokens": turn.input_tokens + turn.output_tokens,
+        "total_tokens": sent + turn.output_tokens,
     }
     return {
         "id": f"resp_{number}",
@@ -83,7 +98,7 @@ def _response(asked: Asked, turn: Turn, number: int, status: str, output: list[J
         "created_at": 0,
         "status": status,
         "error": None,
-        "incomplete_details": None,
+        "incomplete_details": {"reason": turn.stop} if status == "incomplete" else None,
         "instructions": None,
         "metadata": {},
         "model": asked.model,
@@ -91,5 +106,5 @@ def _response(asked: Asked, turn: Turn, number: int, status: str, output: list[J
         "parallel_tool_calls": True,
         "tool_choice": "auto",
         "tools": [],
-        "usage": usage if status == "completed" else None,
+        "usage": None if status == "in_progress" else usage,
     }

@@ -53,12 +53,13 @@ class Turn:
     wait_seconds: float = 0.0
     """Before the first byte."""
     reasoning: str = ""
-    """Of the Messages API: a block of thinking before everything else."""
+    """Not of the chat API: thinking before everything else."""
     cache_read_tokens: int = 0
     cache_write_tokens: int = 0
-    """Of the Messages API, where neither is part of `input_tokens`."""
+    """Not of the chat API. Neither is part of `input_tokens` here; the Responses API adds them when it counts input."""
     stop: str = ""
-    """Of the Messages API: the reason to stop, such as `refusal` or `max_tokens`, when it is not the usual one."""
+    """Not of the chat API: why it stopped, when that is not the usual: `refusal` or `max_tokens`, or of the Responses
+    API, whose answer is then incomplete, `content_filter` or `max_output_tokens`."""
 
     @property
     def pieces(self) -> list[str]:

@@ -328,3 +328,17 @@ def test_a_message_may_think_read_a_cache_and_stop_for_a_reason_of_its_own(serve
     assert [delta["type"] for delta in deltas].count("signature_delta") == 1
     assert events[-2]["delta"]["stop_reason"] == "refusal"
     assert events[0]["message"]["usage"]["cache_read_input_tokens"] == 40
+
+
+def test_a_response_may_think_read_a_cache_and_stop_short(server: ModelServer) -> None:
+    turn = Turn("Short", reasoning="Think.", cache_read_tokens=4, cache_write_tokens=3, stop="content_filter")
+    server.play(turn, turn)
+    whole = ask(server, "responses").json
+    name, last = ask(server, "responses", {"stream": True}).events[-1]
+    assert name == "response.incomplete"
+    for told in (whole, last["response"]):
+        assert [item["type"] for item in told["output"]] == ["reasoning", "message"]
+        assert told["output"][0]["summary"] == [{"type": "summary_text", "text": "Think."}]
+        assert (told["status"], told["incomplete_details"]) == ("incomplete", {"reason": "content_filter"})
+        assert told["usage"]["input_tokens"] == 17
+        assert told["usage"]["input_tokens_details"] == {"cached_tokens": 4, "cache_write_tokens": 3}
