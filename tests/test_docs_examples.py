@@ -270,6 +270,30 @@ def test_the_mode_with_texts_of_its_own_renders_them() -> None:
     assert "- `context/task.md`: the task\n" in told
 
 
+# -- what a run leaves
+
+
+@pytest.mark.process
+@pytest.mark.together
+def test_every_file_that_a_run_leaves_is_on_the_page(own_tasks: Path) -> None:
+    program = Path(sys.executable).with_name("harness2")
+    for command in (["run"], ["judge", "--bases"]):
+        subprocess.run([program, *command], cwd=own_tasks, capture_output=True, timeout=300, check=True)
+    places = described((ROOT / "docs" / "on-disk.md").read_text(encoding="utf-8"))
+    left = [path.relative_to(own_tasks).as_posix() for path in own_tasks.glob("runs/**/*") if path.is_file()]
+    assert len(left) > 15
+    assert [path for path in left if not any(re.fullmatch(place, path) for place in places)] == []
+    assert [place for place in places if not any(re.fullmatch(place, path) for path in left)] == []
+
+
+def described(page: str) -> list[str]:
+    """The paths in the block at the top of the page, as patterns: `<x>` is any name, a folder holds anything."""
+    paths = re.findall(r"^(runs/.+?)(?: {2,}.*)?$", page, re.MULTILINE)
+    literal = [re.split(r"(<[^>]+>|\.\.\.)", path) for path in paths]
+    patterns = ["".join("[^/]*" if number % 2 else re.escape(part) for number, part in enumerate(of)) for of in literal]
+    return [f"{pattern}.*" if pattern.endswith("/") else pattern for pattern in patterns]
+
+
 # -- Python
 
 

@@ -73,6 +73,10 @@ def test_a_link_to_what_is_no_page_is_an_error(docs_site: ModuleType, target: st
         docs_site.rewritten("docs/method.md", f"see [there]({target})", KNOWN)
 
 
+def test_a_bar_in_the_code_of_a_table_is_a_bar(docs_site: ModuleType) -> None:
+    assert docs_site.plain_bars("| `a\\|b` | one \\| two |\nand `a\\|b`\n") == "| `a|b` | one \\| two |\nand `a\\|b`\n"
+
+
 def test_the_order_of_pages_has_each_page_once(docs_site: ModuleType) -> None:
     written = docs_site.settings()
     assert "plugins/local.md" in written

@@ -33,6 +33,7 @@ HOME: Final = "docs/index.md"
 _LINK: Final = re.compile(r"(!?\[(?:[^\[\]]|\[[^\]]*\])*\]\()([^)\s]+)(\))")
 _DRAWING: Final = re.compile(r"^!\[([^\]]*)\]\(([\w-]+\.svg)\)$", re.MULTILINE)
 _COLOUR: Final = re.compile(r"\x1b\[[0-9;]*m")
+_CODE: Final = re.compile(r"`[^`]+`")
 _FENCE: Final = re.compile(r"^(```.*?^```$)", re.MULTILINE | re.DOTALL)
 
 
@@ -67,7 +68,13 @@ def rewritten(source: str, text: str, known: Mapping[str, str]) -> str:
         return f"{found[1]}{os.path.relpath(place, here)}{mark}{anchor}{found[3]}"
 
     parts = _FENCE.split(text)
-    return "".join(part if number % 2 else _LINK.sub(linked, part) for number, part in enumerate(parts))
+    return "".join(part if number % 2 else plain_bars(_LINK.sub(linked, part)) for number, part in enumerate(parts))
+
+
+def plain_bars(text: str) -> str:
+    """In code of a table an escaped bar is a bar for forges, and a backslash with one for the generator."""
+    row = re.compile(r"^\|.*\|$", re.MULTILINE)
+    return row.sub(lambda found: _CODE.sub(lambda code: code[0].replace("\\|", "|"), found[0]), text)
 
 
 def with_drawings(text: str, folder: Path) -> str:
