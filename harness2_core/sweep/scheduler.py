@@ -258,13 +258,13 @@ class Scheduler(Generic[R]):
             self._slots.take(group, len(items))
             wanted = tuple(item.wanted for item in items)
 
-            def claimed(admitted: tuple[Admitted, ...], items: tuple[Item, ...] = items) -> None:
-                self._admitted(items, admitted)
+            def begun(begun: tuple[tuple[Admitted, ...], Assignment], items: tuple[Item, ...] = items) -> None:
+                self._admitted(items, *begun)
 
             if all(item.claim is not None for item in items):  # a repeated attempt: its claim is still held
-                self._submit(items)
+                self._repeat(items)
             else:
-                self._in_pool(lambda wanted=wanted: self._prepare.admit(wanted), claimed)  # type: ignore[misc]
+                self._in_pool(lambda wanted=wanted: self._begin(wanted), begun)  # type: ignore[misc]
 
     def _free(self, group: Group) -> int:
         return 0 if group.model in self._barred else self._slots.free(group)
@@ -283,7 +283,19 @@ class Scheduler(Generic[R]):
             heapq.heapify(self._queues[group])
         return (first, *(entry[3] for entry in mates))
 
-    def _admitted(self, items: tuple[Item, ...], admitted: tuple[Admitted, ...]) -> None:
+    def _begin(self, wanted: tuple[Wanted, ...]) -> tuple[tuple[Admitted, ...], Assignment]:
+        """On the pool, in one go: claims, and the assignment of what is claimed."""
+        admitted = self._prepare.admit(wanted)
+        mine = tuple(item for item, answer in zip(wanted, admitted, strict=True) if answer.state == "claimed")
+        try:
+            return admitted, self._prepare.assignment(mine)
+        except Exception:
+            for answer in admitted:
+                if answer.claim is not None:
+                    answer.claim.__exit__(None, None, None)
+            raise
+
+    def _admitted(self, items: tuple[Item, ...], admitted: tuple[Admitted, ...], work: Assignment) -> None:
         mine = []
         for item, answer in zip(items, admitted, strict=True):
             if answer.state == "claimed":
@@ -301,7 +313,7 @@ class Scheduler(Generic[R]):
                 self._notify("attempt-elsewhere", item.key, item.wanted.digest, item.wanted.group.kind)
                 self._park(item)
         if mine:
-            self._submit(tuple(mine))
+            self._submit(tuple(mine), work)
 
     def _park(self, item: Item) -> None:
         """Another process has it: its record, or its claim, is looked for now and then, without a slot."""
@@ -326,23 +338,22 @@ class Scheduler(Generic[R]):
 
         self._after(ELSEWHERE_SECONDS, look)
 
-    def _submit(self, items: tuple[Item, ...]) -> None:
+    def _repeat(self, items: tuple[Item, ...]) -> None:
         wanted = tuple(item.wanted for item in items)
+        self._in_pool(lambda: self._prepare.assignment(wanted), lambda work: self._submit(items, work))
 
-        def assigned(work: Assignment) -> None:
-            if self._stopping:  # asked for while this was prepared
-                for item in items:
-                    self._slots.give_back(item.wanted.group)
-                    self._let_go(item)
-                    self._enqueue(item)
-                return
-            future = self._engine.submit(self._call, work)
-            self._running[future] = (items, self._engine.now())
-            self._outcome.paid += len(items)
+    def _submit(self, items: tuple[Item, ...], work: Assignment) -> None:
+        if self._stopping:  # asked for while this was prepared
             for item in items:
-                self._notify("attempt-started", item.key, item.wanted.digest, "")
-
-        self._in_pool(lambda: self._prepare.assignment(wanted), assigned)
+                self._slots.give_back(item.wanted.group)
+                self._let_go(item)
+                self._enqueue(item)
+            return
+        future = self._engine.submit(self._call, work)
+        self._running[future] = (items, self._engine.now())
+        self._outcome.paid += len(items)
+        for item in items:
+            self._notify("attempt-started", item.key, item.wanted.digest, "")
 
     def _collect(self, seconds: float) -> None:
         for future in self._engine.wait(seconds):
