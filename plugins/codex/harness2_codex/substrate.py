@@ -1,0 +1,94 @@
+"""The substrate `codex`: ties surface, install, reading and ending together. Pure but for finding the program."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+from pathlib import Path
+
+from attrs import evolve
+from harness2_agents.npm import set_up, told
+from harness2_agents.pinned import CODEX
+from harness2_agents.prices import is_priced
+from harness2_agents.programs import Program, find, problems
+
+from harness2_core.api import (
+    Channel,
+    Ending,
+    Endpoint,
+    Exit,
+    Failure,
+    HarnessTree,
+    Install,
+    Lost,
+    Place,
+    Surface,
+    Trajectory,
+)
+
+from .base_harness import base_harness
+from .ending import ending_words, loss_in, outcome_in
+from .install import installed
+from .reading import read
+from .settings import CodexSettings
+from .surface import SURFACE, hook_problems
+
+
+class Codex:
+    """Implements `Substrate` and all its optional protocols."""
+
+    def __init__(self, settings: CodexSettings | None = None) -> None:
+        self._settings = settings or CodexSettings()
+
+    @property
+    def surface(self) -> Surface:
+        return SURFACE
+
+    def check_tree(self, tree: HarnessTree) -> Sequence[str]:
+        return tuple(hook_problems(tree))
+
+    def install(self, tree: HarnessTree, prompt: str, channel: Channel, place: Place, endpoint: Endpoint) -> Install:
+        return installed(self._program, tree, prompt, channel, place, endpoint, self._settings)
+
+    def base_tree(self) -> HarnessTree:
+        return base_harness()
+
+    def parse(self, stdout: Iterable[bytes], stderr: Iterable[bytes], exit: Exit) -> Trajectory:
+        found = read(stdout, stderr)
+        gave_up = any(isinstance(event, Failure) for event in found.events)  # or was ended: what is said is enough
+        ending = ending_words(exit, began=found.began, gave_up=gave_up, said=found.said)
+        notes = (*found.notes, "its output was longer than what is kept") if exit.truncated else found.notes
+        return Trajectory(
+            (*found.events, Failure(ending)) if ending else found.events,
+            evolve(found.spent.usage(), elapsed_ms=exit.usage.elapsed_ms),
+            notes,
+        )
+
+    def loss(self, trajectory: Trajectory, exit: Exit) -> Lost | None:
+        """Whatever came before: an answer that the provider broke off is none, and one that came anyway counts."""
+        return None if exit.code == 0 or exit.timed_out else loss_in(trajectory)
+
+    def outcome(self, trajectory: Trajectory, exit: Exit) -> Ending | None:
+        return outcome_in(trajectory, gave_up=exit.code != 0)
+
+    def version(self) -> str:
+        version = self._program.version
+        return f"codex {version}" if version else ""
+
+    def knows_price(self, channel: Channel) -> bool:
+        """By the price list: Codex tells tokens, and no amount."""
+        return is_priced(channel.model)
+
+    def preflight(self) -> Sequence[str]:
+        return problems(CODEX, self._settings.binary)
+
+    @property
+    def tested_version(self) -> str:
+        return CODEX.version
+
+    def set_up(self, to: Path | None) -> str:
+        return told(CODEX, set_up(CODEX, to), to)
+
+    @cached_property
+    def _program(self) -> Program:
+        return find(CODEX, self._settings.binary)
