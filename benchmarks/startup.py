@@ -1,10 +1,12 @@
-"""How long the command line takes to start: help against an empty typer application, and completions.
+"""How long the command line takes to start: help and the list of plugins against an empty typer app, and completions.
 
     python benchmarks/startup.py [--runs 15] [--json FILE]
 
-Run it where all plugins are installed. Each command is started `--runs` times in turn with the others, and the fastest
-CPU time (user and system, of the process alone) stands for it: the machine's other work makes a start slower, never
-faster. Exit code 1 when help takes more than 1.5 times the empty application, or a completion 300 ms and more.
+Run it where all plugins are installed; `--help` and `plugins list` are also started with 5 and with 100 distributions
+of plugins more. Each command is started `--runs` times in turn with the others, and the fastest CPU time (user and
+system, of the process alone) stands for it: the machine's other work makes a start slower, never faster. Help is held
+against the empty application's help, the list against a command of it that does nothing: typer loads its validation for
+commands only. Exit code 1 when one takes more than 1.5 times as long, or a completion 300 ms and more.
 """
 
 from __future__ import annotations
@@ -25,12 +27,14 @@ from attrs import define, field
 
 TIMES_EMPTY: Final = 1.5
 COMPLETION_MS: Final = 300
+MORE: Final = (0, 5, 100)
+"""Distributions of plugins beside what is installed."""
 
 EMPTY: Final = """
 import typer
 app = typer.Typer(rich_markup_mode=None, pretty_exceptions_enable=False)
 @app.command()
-def one(name: str) -> None: ...
+def one(name: str) -> None: print(name)
 @app.command()
 def two(name: str) -> None: ...
 app()
@@ -76,8 +80,20 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         _experiment(folder)
-        empty = Measured("an empty typer application, --help", ["-c", EMPTY, "--help"])
-        shown = Measured("harness2 --help", ["-c", PROGRAM, "--help"])
+        sites = {more: _plugins(folder / f"site{more}", more) for more in MORE}
+        empty = {
+            "--help": Measured("an empty typer application, --help", ["-c", EMPTY, "--help"]),
+            "plugins list": Measured("an empty typer application, a command", ["-c", EMPTY, "one", "name"]),
+        }
+        shown = {
+            (arguments, more): Measured(
+                f"harness2 {arguments}{f' ({more} more plugins)' if more else ''}",
+                ["-c", PROGRAM, *arguments.split()],
+                {"PYTHONPATH": str(sites[more])},
+            )
+            for more in MORE
+            for arguments in empty
+        }
         completions = [
             _completion(words)
             for words in (
@@ -88,11 +104,12 @@ def main() -> int:
                 "harness2 report --ns big",
             )
         ]
-        everything = [empty, shown, *completions]
+        everything = [*empty.values(), *shown.values(), *completions]
         for _ in range(given.runs):
             for measured in everything:
                 measured.start(folder)
-    shown.limit_ms = TIMES_EMPTY * min(empty.cpu)
+    for (arguments, _), measured in shown.items():
+        measured.limit_ms = TIMES_EMPTY * min(empty[arguments].cpu)
     rows = [
         {
             "command": item.name,
@@ -107,7 +124,8 @@ def main() -> int:
     for row in rows:
         mark = "" if row["holds"] else "  too slow"
         print(f"{row['command']:<44} {row['cpu_ms']:>8} {row['wall_ms']:>8} {row['limit_ms'] or '':>8}{mark}")
-    print(f"help takes {min(shown.cpu) / min(empty.cpu):.2f} times the empty application")
+    for (arguments, _), measured in shown.items():
+        print(f"{measured.name}: {min(measured.cpu) / min(empty[arguments].cpu):.2f} times the empty application")
     if given.json:
         given.json.write_text(json.dumps(rows, indent=2) + "\n", encoding="utf-8")
     return 0 if all(row["holds"] for row in rows) else 1
@@ -120,6 +138,23 @@ def _completion(words: str) -> Measured:
         "_HARNESS2_COMPLETE": "complete_bash",
     }
     return Measured(f"completing `{words}`", ["-c", PROGRAM], environment, COMPLETION_MS)
+
+
+def _plugins(site: Path, count: int) -> Path:
+    """Installed distributions of two plugins each, as an installer leaves them; one in ten brings a command."""
+    for number in range(count):
+        name = f"zz-plugins-{number:03}"
+        info = site / f"{name.replace('-', '_')}-1.0.dist-info"
+        info.mkdir(parents=True)
+        requires = "Requires-Dist: harness2-core<1,>=0.1\nRequires-Dist: attrs>=24.2\n"
+        metadata = f"Metadata-Version: 2.4\nName: {name}\nVersion: 1.0\n{requires}\n{'A page about it. ' * 200}\n"
+        (info / "METADATA").write_text(metadata, encoding="utf-8")
+        command = f"command.zz-do-{number:03} = zz_{number}.plugin\n" if number % 10 == 0 else ""
+        entries = (
+            f"[harness2.v1]\nselector.zz-{number:03} = zz_{number}.plugin\nstore.zz-{number:03} = zz_{number}.plugin\n"
+        )
+        (info / "entry_points.txt").write_text(entries + command, encoding="utf-8")
+    return site
 
 
 def _experiment(folder: Path) -> None:

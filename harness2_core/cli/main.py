@@ -203,8 +203,8 @@ def _invocation(ctx: object) -> Invocation:
 def _plugin_commands(ctx: object) -> dict[str, str]:
     """Name -> distribution and version, from metadata; what a switch covers is not listed."""
     from harness2_core.plugins.catalog import Catalog
-    from harness2_core.plugins.command_list import installed_commands
     from harness2_core.plugins.discovery import Scan
+    from harness2_core.plugins.quick_scan import installed_commands
 
     catalog = Catalog(Scan(installed_commands()), _invocation(ctx).switches())
     return {found.name: found.source for found in catalog.listed("command")}

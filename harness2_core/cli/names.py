@@ -56,9 +56,9 @@ def plugins(ctx: typer.Context, incomplete: str) -> list[str]:
     """Names of what is installed; those that several kinds bear, with their kind."""
     from collections import Counter
 
-    from harness2_core.plugins.discovery import scan
+    from harness2_core.plugins.quick_scan import quick_scan
 
-    found = scan().found
+    found = quick_scan().found
     often = Counter(item.name for item in found)
     names = [item.name if often[item.name] == 1 else f"{item.kind}.{item.name}" for item in found]
     return _starting(incomplete, names)
@@ -103,9 +103,9 @@ def adapters(ctx: typer.Context, incomplete: str) -> list[str]:
 
 
 def _of_kind(kind: str, incomplete: str) -> list[str]:
-    from harness2_core.plugins.discovery import scan
+    from harness2_core.plugins.quick_scan import quick_scan
 
-    return _starting(incomplete, (item.name for item in scan().found if item.kind == kind))
+    return _starting(incomplete, (item.name for item in quick_scan().found if item.kind == kind))
 
 
 def _starting(incomplete: str, names: Iterable[str]) -> list[str]:

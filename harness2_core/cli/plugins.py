@@ -161,11 +161,11 @@ def enable(name: Annotated[str, typer.Argument(help="As it was disabled.")], as_
 
 def _catalog(ctx: typer.Context) -> Catalog:
     invocation: Invocation = ctx.obj
-    return invocation.registry().catalog
+    return invocation.catalog()
 
 
 def _rows(catalog: Catalog) -> list[Row]:
-    from harness2_core.plugins.registry import BUILT_IN
+    from harness2_core.plugins.built_in import BUILT_IN
 
     rows = [_row(catalog, found) for found in (*BUILT_IN, *catalog.scan.found)]
     for flaw in catalog.scan.flaws:

@@ -6,7 +6,6 @@ what is read. `safe` shows them as escapes. Everything that prints foreign text 
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import sys
@@ -45,6 +44,8 @@ def warn(text: str) -> None:
 
 def say_json(value: object) -> None:
     """`value` as indented JSON; escapes keep it harmless and the same on every terminal."""
+    import json  # here: help and lists for people need none
+
     say(json.dumps(value, indent=2, ensure_ascii=True))
 
 

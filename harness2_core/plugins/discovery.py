@@ -98,37 +98,42 @@ class Scan:
 def scan(path: Sequence[str] | None = None) -> Scan:
     """Reads the metadata of every distribution on `path`, by default `sys.path`; each counts once, the first there."""
 
-    found: list[Found] = []
-    flaws: list[Flaw] = []
-
+    read: list[Found | Flaw | None] = []
     folders = list(sys.path if path is None else path)
     for distribution in _speaking(folders):
         name, version = distribution.metadata["Name"], distribution.version or "unknown"
-        core = tuple(text for text in distribution.requires or () if _CORE.match(text.strip()))
+        core = tuple(text for text in distribution.requires or () if is_core(text))
         try:
             entries = list(dict.fromkeys(distribution.entry_points))
         except (
             Exception
         ) as error:  # the file is anyone's: a line without '=' raises a TypeError, a later Python another
-            flaws.append(
+            read.append(
                 Flaw(name, version, "entry_points.txt", f"its entry points cannot be read: {error}", _reinstall(name))
             )
             continue
-        for entry in entries:
-            result = read_entry(entry, name, version, core)
-            if isinstance(result, Found):
-                found.append(result)
-            elif result is not None:
-                flaws.append(result)
+        read += [read_entry(entry, name, version, core) for entry in entries]
+    return scan_of(read)
+
+
+def scan_of(read: Sequence[Found | Flaw | None]) -> Scan:
+    """What was read of entries, in order; an entry that is of no use counts only when nothing else bears its name."""
+    found = newest([item for item in read if isinstance(item, Found)])
+    flaws = [item for item in read if isinstance(item, Flaw)]
     spoken = {(item.kind, item.name, item.distribution) for item in found}
     return Scan(
-        tuple(sorted(newest(found), key=lambda item: (item.kind, item.name, item.distribution, item.module))),
+        tuple(sorted(found, key=lambda item: (item.kind, item.name, item.distribution, item.module))),
         tuple(
             flaw
             for flaw in sorted(flaws, key=lambda flaw: (flaw.distribution, flaw.entry))
             if flaw.found is None or (flaw.found.kind, flaw.found.name, flaw.found.distribution) not in spoken
         ),
     )
+
+
+def is_core(requirement: str) -> bool:
+    """Whether a requirement, as metadata have it, is one of harness2-core."""
+    return _CORE.match(requirement.strip()) is not None
 
 
 def newest(found: Sequence[Found]) -> list[Found]:

@@ -16,11 +16,11 @@ from attrs import frozen
 
 from harness2_core.model.kinds import DEFAULTS, KINDS
 
+from .built_in import BUILT_IN
 from .catalog import Catalog, clash, misfit
 from .core_version import unmet
 from .discovery import Found
 from .off_switches import OffSwitch
-from .registry import BUILT_IN
 
 Level = Literal["ok", "warning", "error"]
 

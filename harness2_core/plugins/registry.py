@@ -13,19 +13,16 @@ from typing import Final
 
 import attrs
 
-from harness2_core import __version__
 from harness2_core.model.errors import PluginError
 from harness2_core.model.kinds import DEFAULTS, plural
 from harness2_core.model.nearest import near
 from harness2_core.model.provider import Provider
 
+from .built_in import BUILT_IN
 from .catalog import Catalog, nothing_installed
 from .discovery import Found, scan
 from .loading import Loader, blaming, broken
 from .off_switches import OffSwitch, check_names
-
-BUILT_IN: Final = (Found("access", "plain", "", "harness2_core.work.access", "harness2-core", __version__),)
-"""Core's own providers, found and loaded as a plugin's are. A kind that has one defaults to it."""
 
 _NO_HOOK: Final = "listener"
 

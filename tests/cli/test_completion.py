@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from harness2_core.cli import main
-from harness2_core.plugins.command_list import installed_commands
 from harness2_core.plugins.discovery import scan
+from harness2_core.plugins.quick_scan import installed_commands
 
 HEAVY = ("attr", "cattrs", "jinja2", "pluggy", "yaml", "rich", "tomlkit")
 
@@ -141,10 +141,6 @@ def test_an_unknown_shell_is_told_with_the_known_ones(typed: Callable[..., Any])
     assert "zsh" in said.err
 
 
-def _bare(found: Any) -> tuple[str, ...]:
-    return (found.name, found.module, found.distribution, found.version, found.group)
-
-
 def test_the_quick_list_of_commands_says_what_discovery_does(distributions: Any, tmp_path: Path) -> None:
     distributions.add("one-made", {"command.one": "one_made", "judge.x": "one_made"}, {})
     distributions.add("two-made", {"command.two": "two_made", "command.Bad": "two_made"}, {}, version="2.1")
@@ -157,13 +153,13 @@ def test_the_quick_list_of_commands_says_what_discovery_does(distributions: Any,
         (shadowed / path.name).write_text(path.read_text().replace("1.0", "0.9").replace("one-made", "One.Made"))
     folders = [str(distributions.folder), str(tmp_path / "later"), str(tmp_path / "missing")]
     wanted = [item for item in scan(folders).found if item.kind == "command"]
-    assert [_bare(item) for item in installed_commands(folders)] == [_bare(item) for item in wanted]
+    assert list(installed_commands(folders)) == wanted
     assert [item.name for item in wanted] == ["one", "two"]
 
 
 def test_here_the_quick_list_says_what_discovery_does() -> None:
     wanted = [item for item in scan().found if item.kind == "command"]
-    assert [_bare(item) for item in installed_commands()] == [_bare(item) for item in wanted]
+    assert list(installed_commands()) == wanted
 
 
 @pytest.mark.parametrize("broken", ["entry_points.txt", "METADATA"])

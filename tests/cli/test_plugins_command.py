@@ -239,7 +239,7 @@ def test_switching_off_what_is_not_there_names_the_nearest(
 @pytest.fixture
 def only_mine(monkeypatch: pytest.MonkeyPatch, distributions: Any) -> None:
     """The doctor examines what a test made, not what else this environment has."""
-    monkeypatch.setattr("harness2_core.plugins.registry.scan", lambda path=None: scan(distributions.path))
+    monkeypatch.setattr("harness2_core.plugins.quick_scan.quick_scan", lambda path=None: scan(distributions.path))
 
 
 @pytest.mark.process
@@ -304,3 +304,19 @@ def test_a_disabled_plugin_is_not_examined_and_a_clean_bill_is_exit_code_0(
     assert _run(capsys, "plugins", "doctor")[0] == 1
     run(["plugins", "disable", "zz-newer"])
     assert _run(capsys, "plugins", "doctor")[0] == 0
+
+
+@pytest.mark.process
+def test_the_list_costs_little_more_than_the_command_line_itself() -> None:
+    """Metadata only, and read by hand: no API, no value classes, no rules of versions."""
+    import subprocess
+    import sys
+
+    program = (
+        "import sys; from harness2_core.cli.main import run; code = run(['plugins', 'list']); "
+        "print(code, *sorted(sys.modules), file=sys.stderr)"
+    )
+    said = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stderr.split()
+    assert said[0] == "0"
+    heavy = ("attr", "cattrs", "jinja2", "packaging", "tomlkit", "yaml", "harness2_core.api", "harness2_core.sweep")
+    assert not [name for name in said if name.startswith(heavy)]

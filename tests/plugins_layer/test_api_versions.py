@@ -14,8 +14,8 @@ import pytest
 from harness2_core.api import Happened, hookspecs
 from harness2_core.model.errors import PluginError
 from harness2_core.plugins import discovery, facade
-from harness2_core.plugins.command_list import installed_commands
 from harness2_core.plugins.discovery import scan
+from harness2_core.plugins.quick_scan import installed_commands
 from harness2_core.plugins.registry import Registry
 
 SPEC = pluggy.HookspecMarker(hookspecs.PROJECT)

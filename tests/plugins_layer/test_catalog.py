@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness2_core.model.errors import PluginError
+from harness2_core.plugins import core_version
 from harness2_core.plugins.catalog import Catalog
 from harness2_core.plugins.core_version import unmet, wants_newer
 from harness2_core.plugins.discovery import Found, Scan
@@ -132,6 +133,16 @@ def test_a_plugin_for_another_core_is_skipped_and_named_on_use(requirement: str,
 )
 def test_versions_compare_as_installers_compare_them(requirement: str, version: str, met: bool) -> None:
     assert unmet((requirement,), version) == ("" if met else requirement)
+
+
+_releases = st.lists(st.integers(0, 12), min_size=1, max_size=4).map(lambda parts: ".".join(map(str, parts)))
+_bounds = st.lists(st.tuples(st.sampled_from([">=", "<", ">= ", " <"]), _releases).map("".join), max_size=3)
+
+
+@given(_bounds, _releases, st.sampled_from(["harness2-core{}", "harness2-core ({})", "Harness2_Core {}"]))
+def test_bounds_of_releases_mean_what_they_mean_to_installers(bounds: list[str], version: str, form: str) -> None:
+    requirement = form.format(",".join(bounds)).replace(" ()", "")
+    assert unmet((requirement,), version) == core_version._unmet((requirement,), version)
 
 
 def test_an_exact_version_asks_for_a_newer_core_only_if_it_is_newer() -> None:

@@ -25,8 +25,8 @@ def new(
     """Begin a plugin: a distribution that works, with its tests, in a new folder. Overwrites nothing."""
     from importlib import metadata  # here and below: only this command needs them
 
+    from harness2_core.plugins.built_in import BUILT_IN
     from harness2_core.plugins.discovery import scan
-    from harness2_core.plugins.registry import BUILT_IN
 
     from ..main import COMMANDS
     from .naming import known_kind, named
