@@ -16,10 +16,10 @@ from html import escape
 from pathlib import Path
 from typing import Final, TypeAlias
 
-from attrs import frozen
 from written_page import write
 
-from harness2_core.model.plan import BASE, Plan, Roll, Stage
+from harness2_core.cli.plan_graph import PICK, Arrow, Box, arrows, boxes
+from harness2_core.model.plan import Plan
 from harness2_core.plugins import facade
 from harness2_core.plugins.registry import Registry
 
@@ -61,40 +61,11 @@ svg.plan .start{stroke:var(--line);stroke-width:1.8;opacity:1}
 </style>"""
 
 
-@frozen
-class Box:
-    """One thing that happens: a roll of the base, or a stage with its roll; the pick at the end."""
-
-    label: str
-    below: str
-    look: str
-    after: tuple[str, ...]
-    """Boxes whose transcripts, harnesses or notes it is given."""
-    start: str = ""
-    """The box whose tree it edits, when that is not the base."""
-    final: bool = False
-
-
-def boxes(plan: Plan) -> tuple[Box, ...]:
-    """Every box, in the order of the plan."""
-    stages = {stage.label: stage for stage in plan.stages}
-    found = [Box(label, "run", "run", (), final=label in plan.finals) for label in plan.bases]
-    for step in plan.steps:
-        if isinstance(step, Roll) and step.label not in stages:
-            found.append(Box(step.label, "run", "run", (), final=step.label in plan.finals))
-        elif isinstance(step, Stage):
-            given = tuple(dict.fromkeys((*step.rollouts, *step.pool, *step.decisions)))
-            start = "" if step.start == BASE else step.start
-            found.append(Box(step.label, f"{step.template}, run", "edit", given, start, step.label in plan.finals))
-    return (*found, Box("pick", "blind", "pick", plan.finals))
-
-
 def columns(found: tuple[Box, ...]) -> dict[str, int]:
     """Label -> column: one right of the last that it waits for; the pick stands in a column of its own."""
     depth: dict[str, int] = {}
     for box in found:
-        waits = [depth[label] for label in (*box.after, *([box.start] if box.start else []))]
-        depth[box.label] = max(waits, default=-1) + 1
+        depth[box.label] = max((depth[label] for label in box.waits), default=-1) + 1
     return depth
 
 
@@ -114,7 +85,7 @@ def drawing(name: str, plan: Plan) -> str:
         STYLE,
         f'<text class="head" x="{EDGE}" y="16">{escape(name)}, k = {K}: {plan.rollouts} rollouts, '
         f"{plan.sessions} stages</text>",
-        *(_framed(frame, place["pick"]) if frame else _edges(found, place, depth)),
+        *(_framed(frame, place[PICK]) if frame else _edges(found, place, depth)),
         *(part for box in found for part in _box(box, *place[box.label])),
         "</svg>",
     ]
@@ -147,9 +118,10 @@ def _places(rows: Mapping[int, list[Box]]) -> tuple[Mapping[str, Spot], tuple[in
 
 def _box(box: Box, x: int, y: int) -> Iterator[str]:
     look = f"{box.look} final" if box.final else box.look
+    below = "blind" if box.look == "pick" else f"{box.template}, run" if box.template else "run"
     yield f'<rect class="{look}" x="{x}" y="{y}" width="{WIDE}" height="{HIGH}" rx="6"/>'
     yield f'<text x="{x + WIDE // 2}" y="{y + 20}">{escape(box.label)}</text>'
-    yield f'<text class="small" x="{x + WIDE // 2}" y="{y + 36}">{escape(box.below)}</text>'
+    yield f'<text class="small" x="{x + WIDE // 2}" y="{y + 36}">{escape(below)}</text>'
 
 
 def _framed(frame: tuple[int, int, int, int], pick: Spot) -> Iterator[str]:
@@ -160,22 +132,13 @@ def _framed(frame: tuple[int, int, int, int], pick: Spot) -> Iterator[str]:
 
 
 def _edges(found: tuple[Box, ...], place: Mapping[str, Spot], depth: Mapping[str, int]) -> Iterator[str]:
-    """Faint: it is given what that one left. Strong: it goes on from that one's tree, or that one may be picked.
-
-    What is told by a way over other boxes has no line of its own.
-    """
-    before: dict[str, frozenset[str]] = {}
-    for box in found:
-        near = {*box.after, *([box.start] if box.start else [])}
-        before[box.label] = frozenset(near).union(*(before[label] for label in near))
-        for label in sorted(near, key=list(place).index):
-            strong = label == box.start or box.look == "pick"
-            if strong or not any(label in before[other] for other in near if other != label):
-                yield _edge(place[label], place[box.label], depth[box.label] - depth[label], strong)
+    """Faint: it is given what that one left. Strong: it goes on from that one's tree, or that one may be picked."""
+    for from_, to, meaning in arrows(found):
+        yield _edge(place[from_], place[to], depth[to] - depth[from_], meaning)
 
 
-def _edge(from_: Spot, to: Spot, columns: int, strong: bool) -> str:
-    look = ' class="start"' if strong else ""
+def _edge(from_: Spot, to: Spot, columns: int, meaning: Arrow) -> str:
+    look = "" if meaning == "given" else ' class="start"'
     if columns > 1:  # over the boxes between
         x1, x2, y = from_[0] + WIDE // 2, to[0] + WIDE // 2, CAPTION - 6 * columns
         up, down = f"C{x1} {y} {x1} {y} {x1 + EDGE * 2} {y}", f"C{x2} {y} {x2} {y} {x2} {to[1]}"
