@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from attrs import field, frozen
 
 from .canonical import Digest
-from .frozen import FrozenMap, strings, texts
+from .frozen import FrozenMap, frozen_map, strings, texts
+from .prices import Price
 from .requests import Request
+
+
+def _prices(items: Mapping[str, Price]) -> FrozenMap[Price]:
+    return frozen_map(items)
 
 
 @frozen
@@ -29,8 +36,11 @@ class Assignment:
     """What the configuration allows; the task's promise may be stricter."""
     memory_mb: int = 0
     processes: int = 0
+    disk_mb: int = 0
     keep_workspaces: bool = False
     fsync: bool = False
+    prices: FrozenMap[Price] = field(converter=_prices, factory=FrozenMap)
+    """Model -> the price that the configuration states for it."""
     extra: tuple[str, ...] = field(converter=strings, default=())
     """Plugins that `[run] extra` names: their checks of proposed trees take part."""
 

@@ -73,7 +73,7 @@ class Resources:
     limits: str = "none"
     """What enforced memory and process limits: `cgroup`, `rlimits`, `counting`, `none`."""
     exceeded: str = ""
-    """The limit that ended it: `memory`, `processes`, or empty."""
+    """The limit that ended it: `memory`, `processes`, `disk`, or empty."""
 
 
 @frozen
@@ -113,7 +113,7 @@ def _mounts(items: Mapping[str, Mount]) -> FrozenMap[Mount]:
 
 @frozen
 class Policy:
-    """What a sandbox grants. Everything not listed is out of reach."""
+    """What a sandbox grants. Everything not listed is out of reach; processes see their own kind only."""
 
     mounts: FrozenMap[Mount] = field(converter=_mounts)
     """Absolute path inside -> path on the host. Parents come before children."""
@@ -123,3 +123,7 @@ class Policy:
     processes: int = field(default=0, validator=at_least(0))
     bridges: tuple[Bridge, ...] = ()
     """What leads out of a sandbox whose network is `model`; nothing else does."""
+    disk_mb: int = field(default=0, validator=at_least(0))
+    """MiB of everything written, and of any one file. This limit, memory and processes: 0 is none."""
+    limit_seconds: int = field(default=0, validator=at_least(0))
+    """Wall time. The supervisor keeps all four from outside; a sandbox on another machine has to keep them itself."""

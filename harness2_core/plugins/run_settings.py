@@ -1,4 +1,7 @@
-"""Core's own tables: `[run]`, `[roles.<role>]` and `[library]`, as settings classes like any provider's."""
+"""Core's own tables: `[run]`, `[roles.<role>]`, `[prices.<model>]` and `[library]`.
+
+They are settings classes like any provider's.
+"""
 
 # ruff: noqa: RUF009  (`_setting` is attrs' `field` with its help; the linter knows only `field` itself)
 
@@ -15,6 +18,7 @@ from harness2_core.model.channel import Channel
 from harness2_core.model.check import Field, at_least, between, decimal_text, matches, optional
 from harness2_core.model.errors import InvalidValue
 from harness2_core.model.frozen import FrozenMap, strings, texts
+from harness2_core.model.prices import Price
 
 from .config import Config
 from .fields import AMOUNT
@@ -123,6 +127,11 @@ class RunSettings:
     )
     memory_mb: int = _setting("Memory of one execution in MiB; 0: no limit.", default=0, validator=at_least(0))
     processes: int = _setting("Processes of one execution; 0: no limit.", default=0, validator=at_least(0))
+    disk_mb: int = _setting(
+        "What one execution may write in MiB, all of it together and any one file; 0: no limit.",
+        default=10240,
+        validator=at_least(0),
+    )
     fsync: bool = _setting("Survive a power loss, at a price in time.", default=False)
     keep_workspaces: bool = _setting("Keep working directories after their content was captured.", default=False)
     templates: Path | None = _setting("Directory of mission texts that replace the shipped ones.", default=None)
@@ -146,6 +155,37 @@ class RoleSettings:
         return Channel(self.model, self.effort, self.steps, self.limit_seconds, self.options)
 
 
+def _price(help: str, **options: Any) -> Any:
+    """USD for a million tokens, a decimal text."""
+    return field(
+        converter=lambda value: decimal_text(value) if value != "" else "",
+        validator=_not_negative,
+        metadata={"help": help, AMOUNT: True},
+        **options,
+    )
+
+
+@frozen
+class PriceSettings:
+    """A table `[prices.<model>]`: what a model costs, in USD for a million tokens."""
+
+    input: str = _price("Of what is sent and in no cache.")
+    output: str = _price("Of what the model writes.")
+    cache_read: str = _price("Of what is read from a cache; empty: as input.", default="")
+    cache_write: str = _price("Of what is written to a cache; empty: as input.", default="")
+    reasoning: str = _price("Of what the model writes to itself; empty: as output.", default="")
+
+    @property
+    def price(self) -> Price:
+        return Price(
+            self.input or "0",
+            self.output or "0",
+            self.cache_read or self.input or "0",
+            self.cache_write or self.input or "0",
+            self.reasoning or self.output or "0",
+        )
+
+
 @frozen
 class LibrarySettings:
     """The table `[library]`."""
@@ -162,9 +202,32 @@ def run_settings(config: Config) -> RunSettings:
 
 
 def role_settings(config: Config) -> Mapping[str, RoleSettings]:
-    """Every role's binding. A role without a table has the class's defaults; a role that does not exist is an error."""
+    """Every role's binding; a role that does not exist is an error.
+
+    Selector and reflector take from the improver whatever is not said of them, unless they name another provider: that
+    one may call its models otherwise.
+    """
     config.check_names("roles", ROLES)
-    return {role: config.structure(f"roles.{role}", RoleSettings) for role in ROLES}
+    roles = {role: config.structure(f"roles.{role}", RoleSettings) for role in ROLES}
+    return roles | {role: _like(roles["improver"], roles[role], config, role) for role in ("selector", "reflector")}
+
+
+def substrate_of(run: RunSettings, roles: Mapping[str, RoleSettings]) -> str:
+    """The agent framework, as configured: of the run, else as the executor's provider; empty: the default one."""
+    return run.substrate or roles["executor"].provider
+
+
+def _like(improver: RoleSettings, own: RoleSettings, config: Config, role: str) -> RoleSettings:
+    if own.provider not in ("", improver.provider):
+        return own
+    said = {keys[0] for keys in config.given(f"roles.{role}")} - {"provider", "options"}
+    options = FrozenMap({**improver.options, **own.options})
+    return evolve(improver, options=options, **{name: getattr(own, name) for name in said})
+
+
+def prices_of(config: Config) -> FrozenMap[Price]:
+    """Model, as roles name it -> the price that is stated for it."""
+    return FrozenMap({name: config.structure(f"prices.{name}", PriceSettings).price for name in config.names("prices")})
 
 
 def library_settings(config: Config) -> LibrarySettings:

@@ -11,7 +11,7 @@ from harness2_core.model.canonical import canonical, digest_bytes
 from harness2_core.plugins.config import Config
 from harness2_core.plugins.provider_settings import settings_of
 from harness2_core.plugins.registry import Registry
-from harness2_core.plugins.run_settings import run_settings
+from harness2_core.plugins.run_settings import prices_of, run_settings
 from harness2_core.plugins.settings import dump_settings, identity_settings
 from harness2_core.work.content import put_content
 from harness2_core.work.process import limits_in_force
@@ -91,7 +91,9 @@ def assignment_of(
         network=run.network,
         memory_mb=run.memory_mb,
         processes=run.processes,
+        disk_mb=run.disk_mb,
         keep_workspaces=run.keep_workspaces,
         fsync=run.fsync,
+        prices=prices_of(config),
         extra=run.extra,
     )

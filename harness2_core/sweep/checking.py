@@ -6,7 +6,7 @@ Nothing is paid and no model is called.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from typing import TypeVar
 
@@ -17,6 +17,7 @@ from harness2_core.api.adapters import Adapter, Preflights
 from harness2_core.api.runtime import ChecksChannels, Engine, Sandbox, Store
 from harness2_core.api.substrates import SetsUp, TellsVersion
 from harness2_core.model.errors import ConfigError, Harness2Error, StoreError
+from harness2_core.model.nearest import near
 from harness2_core.model.process import Place, Policy
 from harness2_core.plugins import facade
 from harness2_core.plugins.config import Config
@@ -27,8 +28,10 @@ from harness2_core.plugins.run_settings import (
     RoleSettings,
     RunSettings,
     library_settings,
+    prices_of,
     role_settings,
     run_settings,
+    substrate_of,
 )
 from harness2_core.work.network import stricter, with_model
 from harness2_core.work.process import limits_in_force
@@ -68,6 +71,9 @@ def readiness(config: Config, registry: Registry, *, study: bool = True) -> Read
     check.tried(lambda: library_settings(config))
     roles = check.tried(lambda: role_settings(config))
     run = check.tried(lambda: run_settings(config))
+    prices = check.tried(lambda: prices_of(config))
+    if roles is not None:
+        check.unused(prices or (), [bound.model for bound in roles.values()])
     if run is not None and roles is not None:
         check.parts(run, roles)
         if study and not check.problems:
@@ -98,15 +104,14 @@ class _Check:
         """Makes every part that takes part, asks each for its own findings, and notes which version it is."""
         self.facts["core"] = f"harness2-core {__version__}"
         adapter = self.made("adapter", run.bench)
-        agent = self.made("substrate", run.substrate)
+        agent = self.made("substrate", substrate_of(run, roles))
         if isinstance(agent, TellsVersion):
             version = self.tried(agent.version, "the agent's version")
             self.facts["agent"] = version or "does not tell its version"
         if isinstance(agent, SetsUp):
             self.facts["agent tested"] = f"with {agent.tested_version}"
         for name in dict.fromkeys(roles[role].provider for role in ("improver", "selector", "reflector")):
-            if name or not roles["improver"].provider:
-                self.made("proposer", name)
+            self.made("proposer", name)
         for name in run.modes or ("",):
             self.made("mode", name)
         self.made("selector", run.selector)
@@ -120,8 +125,11 @@ class _Check:
         self.sandbox(run, promised, roles["executor"].model)
         access = self.made("access", run.access)
         if isinstance(access, ChecksChannels):
-            for role, bound in roles.items():
-                self.problems += self.tried(partial(access.channel_problems, bound.channel, role)) or ()
+            asked = {
+                bound.channel: role for role, bound in reversed(roles.items())
+            }  # a shared one under its first role
+            for channel, role in asked.items():
+                self.problems += self.tried(partial(access.channel_problems, channel, role)) or ()
         self.facts["limits"] = _limits(run)
         self.facts["network"] = run.network if adapter is not None else ""
         for extra in self.tried(lambda: facade.extras(self.registry, run.extra)) or ():
@@ -152,6 +160,13 @@ class _Check:
                 return tuple(part.preflight())
 
         yield from self.tried(asked) or ()
+
+    def unused(self, prices: Iterable[str], models: Iterable[str]) -> None:
+        """A price that belongs to no model of a role is likely a misspelt one, and would be no price."""
+        known = tuple(dict.fromkeys(model for model in models if model))
+        for name in sorted(set(prices) - set(known)):
+            said = near(name, known) or f"models here: {', '.join(known) or 'none is named'}"
+            self.notes.append(f"[prices.{name}] is used by no role; {said.rstrip('; ')}")
 
     def judge(self) -> None:
         name = self.tried(lambda: judge_of(self.config, self.registry))
@@ -215,7 +230,8 @@ _MAKERS: dict[str, Callable[[Registry, str, object | None], object]] = {
 def _limits(run: RunSettings) -> str:
     wanted = [f"{run.memory_mb} MiB"] if run.memory_mb else []
     wanted += [f"{run.processes} processes"] if run.processes else []
-    return f"{' and '.join(wanted) or 'none asked for'}, held by {limits_in_force()}"
+    held = f"{' and '.join(wanted) or 'none asked for'}, held by {limits_in_force()}"
+    return f"{held}; at most {run.disk_mb} MiB written" if run.disk_mb else held
 
 
 def _written(store: Store, run: RunSettings) -> bool:

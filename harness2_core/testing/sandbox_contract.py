@@ -23,7 +23,8 @@ import pytest
 from harness2_core.api import ConfigError, FrozenMap, Mount, Policy, Sandbox
 from harness2_core.work import process
 
-from .sandbox_room import CANARY, PLACE, Room, make_room, said
+from .sandbox_network_rules import SandboxNetworkRules
+from .sandbox_room import CANARY, PLACE, Room, make_room, python, said
 
 _READ = "import sys\nfor path in sys.argv[1:]:\n    try: print(open(path).read())\n    except OSError: pass\n"
 _LINK = "import os, sys\nos.symlink(sys.argv[1], 'link')\nprint(open('link').read())\n"
@@ -77,8 +78,34 @@ if os.fork() == 0:
 while not os.path.exists("beats"): time.sleep(0.01)
 """
 
+_BOMB = """
+import os, time
+while True:
+    try: os.fork()
+    except OSError: time.sleep(0.01)
+"""
+_FILL = """
+import os, time
+for number in range(10**6):
+    for directory in (".", "/home/agent"):
+        try:
+            with open(f"{directory}/fill{number}", "wb") as file: file.write(bytes(1 << 20))
+        except OSError: pass
+    time.sleep(0.002)
+"""
+_KILL = """
+import os, signal
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+print("up", flush=True)
+for victim in (os.getppid(), 1, -1):
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        try: os.kill(victim, number)
+        except OSError: pass
+print("still here", flush=True)
+"""
 
-class SandboxContract:
+
+class SandboxContract(SandboxNetworkRules):
     @pytest.fixture
     def sandbox(self) -> Sandbox:
         raise NotImplementedError("give the sandbox under test")
@@ -187,6 +214,27 @@ class SandboxContract:
         time.sleep(0.3)
         assert (ended.code, beats.stat().st_size) == (0, before)
         assert before > 0
+
+    def test_who_kills_everybody_in_reach_hurts_itself_only(
+        self, anywhere: Room, bystander: subprocess.Popen[bytes]
+    ) -> None:
+        """The parent, the first process and all others, as far as they can be seen from inside."""
+        ended = anywhere.inside(_KILL)
+
+        assert ended.stdout.read_text().startswith("up\n")
+        assert not ended.timed_out
+        assert bystander.poll() is None
+
+    def test_who_forks_without_end_is_ended(self, room: Room) -> None:
+        ended = room.run(*python(_BOMB), processes=40, limit_seconds=3)
+
+        assert ended.code != 0
+        assert ended.usage.exceeded == "processes" or ended.timed_out  # a control group lets it be, at its bound
+
+    def test_who_fills_the_disk_is_ended(self, room: Room) -> None:
+        ended = room.run(*python(_FILL), disk_mb=30)
+
+        assert (ended.usage.exceeded, ended.timed_out) == ("disk", False)
 
     def test_network_none_does_not_reach_the_machine_and_open_does(self, room: Room) -> None:
         with socket.create_server(("127.0.0.1", 0)) as server:

@@ -7,13 +7,13 @@ an escape that would not succeed outside proves nothing.
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
 from attrs import field, frozen
 
-from harness2_core.api import Exit, FrozenMap, Mount, Place, Policy, Sandbox
+from harness2_core.api import Bridge, Exit, FrozenMap, Mount, Place, Policy, Sandbox
 from harness2_core.work import process
 from harness2_core.work.spawn import interpreter
 
@@ -52,28 +52,45 @@ class Room:
             "the user's home": self.root / "user" / ".config" / "key",
         }
 
-    def policy(self, network: str = "none", **more: Mount) -> Policy:
+    def policy(self, network: str = "none", *bridges: Bridge, **more: Mount) -> Policy:
         mounts = {PLACE.workspace: Mount(self.workspace, True), PLACE.home: Mount(self.home, True)}
         mounts["/inputs"] = Mount(self.inputs)
         mounts |= {str(path): Mount(path) for path in interpreter()}
-        return Policy(FrozenMap(mounts | more), network)
+        return Policy(FrozenMap(mounts | more), network, bridges=bridges)
 
-    def inside(self, code: str, *args: str, network: str = "none", stdin: bytes = b"") -> Exit:
+    def inside(
+        self, code: str, *args: str, network: str = "none", stdin: bytes = b"", bridges: Sequence[Bridge] = ()
+    ) -> Exit:
         """Runs a Python program in the sandbox."""
-        return self.run(*_python(code, *args), network=network, stdin=stdin)
+        return self.run(*python(code, *args), network=network, stdin=stdin, bridges=bridges)
 
-    def run(self, *argv: str, network: str = "none", stdin: bytes = b"") -> Exit:
-        wrapped = self.sandbox.wrap(argv, self.policy(network), PLACE)
-        return self._run(tuple(wrapped), "inside", stdin)
+    def run(
+        self,
+        *argv: str,
+        network: str = "none",
+        stdin: bytes = b"",
+        bridges: Sequence[Bridge] = (),
+        limit_seconds: float = 60,
+        processes: int = 0,
+        disk_mb: int = 0,
+    ) -> Exit:
+        """Limits are the worker's to keep, as in real work."""
+        return process.run(
+            tuple(self.sandbox.wrap(argv, self.policy(network, *bridges), PLACE)),
+            cwd=self.workspace,
+            env=self.env,
+            stdin=stdin,
+            limit_seconds=limit_seconds,
+            out=self.root / "streams" / "inside",
+            processes=processes,
+            disk_mb=disk_mb,
+            written=(self.workspace, self.home),
+        )
 
     def outside(self, code: str, *args: str) -> Exit:
         """Runs the same program without a sandbox, in the workspace."""
-        return self._run(_python(code, *args), "outside", b"")
-
-    def _run(self, argv: tuple[str, ...], out: str, stdin: bytes) -> Exit:
-        return process.run(
-            argv, cwd=self.workspace, env=self.env, stdin=stdin, limit_seconds=60, out=self.root / "streams" / out
-        )
+        out = self.root / "streams" / "outside"
+        return process.run(python(code, *args), cwd=self.workspace, env=self.env, limit_seconds=60, out=out)
 
 
 def make_room(sandbox: Sandbox, root: Path) -> Room:
@@ -93,5 +110,6 @@ def said(exit: Exit) -> str:
     return exit.stdout.read_text(errors="replace") + exit.stderr.read_text(errors="replace")
 
 
-def _python(code: str, *args: str) -> tuple[str, ...]:
+def python(code: str, *args: str) -> tuple[str, ...]:
+    """The command of a Python program."""
     return (sys.executable, "-I", "-S", "-c", code, *args)

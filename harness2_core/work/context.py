@@ -18,10 +18,12 @@ from attrs import evolve
 
 from harness2_core import __version__
 from harness2_core.api.substrates import RemoteAgent, Substrate, TellsVersion
+from harness2_core.model.assignment import Assignment
 from harness2_core.model.bench import BenchSpec
 from harness2_core.model.canonical import Digest
 from harness2_core.model.channel import NO_MODEL, Channel, Usage
 from harness2_core.model.errors import ConfigError, PluginError
+from harness2_core.model.prices import Price
 from harness2_core.model.process import Endpoint, Exit, Install, Place
 
 from .bridging import bridges, constant_addresses, inside, needs_bridge
@@ -49,12 +51,14 @@ class WorkerContext:
         bounds: Bounds,
         cancelled: Callable[[], bool],
         *,
+        price: Price | None = None,
         locked: tuple[str, ...] = (),
         opened: tuple[str, ...] = (),
     ) -> None:
         self._key = key
         self._role = role
         self._channel = channel
+        self._price = price
         self._site = site
         self._providers = providers
         self._bounds = bounds
@@ -163,12 +167,18 @@ class WorkerContext:
     def usage(self, said: Usage | None = None, request: Digest = "") -> Usage:
         """The best that is known: the gateway's word, else the agent's, else nothing when no model was lent.
 
+        At the stated price of the model, where there is one: it knows better than either what tokens cost here.
+
         Its time is that of the programs run here, as far as there were any.
         """
         seen = self._providers.access.usage(request or self._key)
-        best = seen or said or self._told or (Usage() if self._endpoints else NO_MODEL)
+        best = self.stated(seen or said or self._told or (Usage() if self._endpoints else NO_MODEL))
         took = sum(ended.usage.elapsed_ms for ended in self._exits)
         return evolve(best, elapsed_ms=took) if took and request in ("", self._key) else best
+
+    def stated(self, usage: Usage) -> Usage:
+        """`usage` at the price that the configuration states for the model, if it states one."""
+        return usage if self._price is None else self._price.of(usage)
 
     def versions(self) -> Mapping[str, str]:
         """Versions, how agents were set up, and confinement in force, for the record."""
@@ -212,7 +222,7 @@ class WorkerContext:
                 ) from error
 
 
-def bounds_of(spec: BenchSpec, channel: Channel, network: str, memory_mb: int, processes: int) -> Bounds:
+def bounds_of(spec: BenchSpec, channel: Channel, work: Assignment) -> Bounds:
     """What programs of a request are held to; an agent with a model reaches it unless the configuration says none."""
     promised = with_model(spec.network) if channel.model else spec.network
-    return Bounds(stricter(promised, network), memory_mb, processes)
+    return Bounds(stricter(promised, work.network), work.memory_mb, work.processes, work.disk_mb)

@@ -47,6 +47,8 @@ def run(
     stream_bytes: int = STREAM_BYTES,
     memory_mb: int = 0,
     processes: int = 0,
+    disk_mb: int = 0,
+    written: Sequence[Path] = (),
     grace_seconds: float = GRACE_SECONDS,
     cancelled: Callable[[], bool] = lambda: False,
 ) -> Exit:
@@ -55,7 +57,9 @@ def run(
     `env` is the whole environment; `argv[0]` is looked up in its PATH. `stdin` is there to be read, then ends. The
     streams become the files `stdout` and `stderr` in the directory `out`, made when missing. `memory_mb` (MiB,
     all descendants together) and `processes` (threads count) bound the program by what `limits_in_force` says; 0 does
-    not. `cancelled` is asked ten times a second. An exception that strikes while waiting, `KeyboardInterrupt` say,
+    not. So does `disk_mb`: MiB of all files in the directories `written` together, and of any one file.
+
+    `cancelled` is asked ten times a second. An exception that strikes while waiting, `KeyboardInterrupt` say,
     ends the program first.
 
     Any thread may call it, any number at once. Raises `ConfigError` when `argv[0]` cannot be run, `Lost` with cause
@@ -83,6 +87,8 @@ def run(
             grace_ms=round(grace_seconds * 1000),
             memory_mb=memory_mb,
             processes=processes,
+            disk_mb=disk_mb,
+            written=[str(path.absolute()) for path in written],
         )
         patience = limit_seconds + grace_seconds + _PATIENCE_SECONDS
         with _supervisor(given.fileno()) as (supervisor, control):

@@ -46,6 +46,7 @@ class Bounds:
     network: str = "open"
     memory_mb: int = 0
     processes: int = 0
+    disk_mb: int = 0
 
 
 @frozen
@@ -92,6 +93,8 @@ def spawn(launch: Launch, site: Site, sandbox: Sandbox | None, cancelled: Callab
         out=launch.out,
         memory_mb=launch.bounds.memory_mb,
         processes=launch.bounds.processes,
+        disk_mb=launch.bounds.disk_mb,
+        written=(launch.cwd, site.home, site.temp),
         cancelled=cancelled,
     )
     failure = sandbox.failure(ended) if isinstance(sandbox, TellsFailure) else ""
@@ -131,7 +134,15 @@ def policy(launch: Launch, site: Site, place: Place) -> Policy:
     for path in (*interpreter(), *launch.install.reads):
         mounts.setdefault(str(path), Mount(_readable(path, site)))
     bounds = launch.bounds
-    return Policy(FrozenMap(mounts), bounds.network, bounds.memory_mb, bounds.processes, launch.bridges)
+    return Policy(
+        FrozenMap(mounts),
+        bounds.network,
+        bounds.memory_mb,
+        bounds.processes,
+        launch.bridges,
+        bounds.disk_mb,
+        launch.limit_seconds,
+    )
 
 
 def interpreter() -> tuple[Path, ...]:

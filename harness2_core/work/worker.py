@@ -12,6 +12,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeAlias
 
+from attrs import evolve
+
 from harness2_core.api.adapters import OwnsRuntime
 from harness2_core.api.engine import cancelled_here
 from harness2_core.api.runtime import Store
@@ -98,7 +100,7 @@ def _perform_one(work: Assignment, providers: Providers, request: Request) -> En
                 raise
             return _finish(store, request, record, ordinal)
     except Exception as error:
-        loss = loss_of(error, _who(request, providers), store, rewrite)
+        loss = _priced(loss_of(error, _who(request, providers), store, rewrite), work, request)
         return _lose(store, digest, ordinal, loss, spent)
 
 
@@ -134,7 +136,7 @@ def _at_site(
     work: Assignment, providers: Providers, request: Request, key: Digest, cancelled: Callable[[], bool]
 ) -> Iterator[WorkerContext]:
     site = open_site(Path(work.runs), key)
-    bounds = bounds_of(providers.adapter.spec, request.channel, work.network, work.memory_mb, work.processes)
+    bounds = bounds_of(providers.adapter.spec, request.channel, work)
     is_session = isinstance(request, SessionRequest)
     try:
         with WorkerContext(
@@ -145,6 +147,7 @@ def _at_site(
             providers,
             bounds,
             cancelled,
+            price=work.prices.get(request.channel.model),
             locked=("context",) if is_session else (),
             opened=("context/harness",) if is_session else (),
         ) as ctx:
@@ -187,6 +190,12 @@ def _lose(store: Store, digest: Digest, ordinal: int, loss: Loss, spent: Sequenc
         note = f"{loss.note}; and the end of the attempt could not be recorded: {error}"
         return Ended(digest, False, "disk", loss.wait_seconds, note)
     return Ended(digest, False, loss.cause, loss.wait_seconds, loss.note)
+
+
+def _priced(loss: Loss, work: Assignment, request: Request) -> Loss:
+    """What a plugin said that a lost attempt cost, at the stated price of its model too."""
+    price = work.prices.get(request.channel.model)
+    return loss if price is None or loss.usage is None else evolve(loss, usage=price.of(loss.usage))
 
 
 def _lost_before(digest: Digest, loss: Loss) -> Ended:

@@ -9,6 +9,7 @@ import os
 import resource
 import signal
 
+from .disk import Disk
 from .family import die_with
 from .limits import Limits
 from .order import Order
@@ -27,7 +28,7 @@ class NotBegun(Exception):
         self.detail = detail
 
 
-def begin(order: Order, limits: Limits, stdout: int, stderr: int) -> int:
+def begin(order: Order, limits: Limits, disk: Disk, stdout: int, stderr: int) -> int:
     """Starts the program and returns its process id; `stdout` and `stderr` are the write ends it gets.
 
     The child tells over a pipe that closes at exec which step failed, so that a missing program is told apart from a
@@ -40,7 +41,7 @@ def begin(order: Order, limits: Limits, stdout: int, stderr: int) -> int:
     except OSError as error:
         raise NotBegun("start", error.strerror or str(error)) from error
     if pid == 0:
-        _become(order, limits, (order.stdin, stdout, stderr), tell, parent)
+        _become(order, limits, disk, (order.stdin, stdout, stderr), tell, parent)
     os.close(tell)
     with open(told, "rb") as pipe:
         problem = pipe.read().decode(errors="replace")
@@ -51,12 +52,15 @@ def begin(order: Order, limits: Limits, stdout: int, stderr: int) -> int:
     return pid
 
 
-def _become(order: Order, limits: Limits, streams: tuple[int, int, int], tell: int, parent: int) -> NoReturn:
+def _become(
+    order: Order, limits: Limits, disk: Disk, streams: tuple[int, int, int], tell: int, parent: int
+) -> NoReturn:
     step = "start"
     try:
         os.setsid()  # a group of its own: a program that signals its group must not reach the supervisor
         die_with(parent)
         limits.enter()
+        disk.enter()
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # a core dump is no deliverable
         for number in signal.valid_signals():
             if signal.getsignal(number) is signal.SIG_IGN:  # Python ignores SIGPIPE, and that would be inherited

@@ -31,6 +31,8 @@ class Order:
         grace_ms: int,
         memory_mb: int,
         processes: int,
+        disk_mb: int,
+        written: list[str],
     ) -> None:
         self.argv = argv
         self.cwd = cwd
@@ -44,6 +46,9 @@ class Order:
         self.grace_ms = grace_ms
         self.memory_mb = memory_mb
         self.processes = processes
+        self.disk_mb = disk_mb
+        self.written = written
+        """Directories whose files count against `disk_mb`."""
 
     def encode(self) -> bytes:
         """As sent: its length, then itself, so that commands may follow."""

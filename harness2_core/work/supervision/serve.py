@@ -11,13 +11,15 @@ import sys
 import time
 
 from .begin import NotBegun, begin
+from .disk import Disk
 from .family import Family, adopt_orphans, come_first, family_of
 from .limits import Limits, limits_for
 from .order import Order, Report, read_order
 from .streams import Capture
-from .watch import SETTLE_SECONDS, Alarm, Watch
+from .watch import OVER_DISK, SETTLE_SECONDS, Alarm, Watch
 
-_OVER = ("memory", "processes")
+_OVER = {"memory": "memory", "processes": "processes", OVER_DISK: "disk"}
+"""Why a program was ended -> the limit that it was over."""
 
 
 def serve(control: int, report: int) -> int:
@@ -56,7 +58,8 @@ def _supervise(order: Order, limits: Limits, control: int, alarm: Alarm) -> Repo
         ends.append(end)
     begun = time.monotonic()
     try:
-        family = family_of(begin(order, limits, ends[0], ends[1]))
+        disk = Disk(order.written, order.disk_mb)
+        family = family_of(begin(order, limits, disk, ends[0], ends[1]))
     except NotBegun as problem:
         return Report(failed=problem.step, detail=problem.detail)
     report = Report()
@@ -64,7 +67,7 @@ def _supervise(order: Order, limits: Limits, control: int, alarm: Alarm) -> Repo
         come_first()  # only now, so that the program does not inherit it
         for descriptor in (*ends, order.stdin):
             os.close(descriptor)
-        watch = Watch(family, captures, limits, control, alarm)
+        watch = Watch(family, captures, limits, disk, control, alarm)
         watch.until_ended(begun + order.limit_ms / 1000)
         report.elapsed_ms = round((time.monotonic() - begun) * 1000)
         _give_time(watch, family, order.grace_ms / 1000)
@@ -101,7 +104,7 @@ def _tell(report: Report, status: int | None, reason: str, captures: list[Captur
         report.signal = os.WTERMSIG(status) if os.WIFSIGNALED(status) else None
     report.timed_out = reason == "timed-out"
     report.cancelled = reason in ("cancelled", "orphaned")
-    report.exceeded = reason if reason in _OVER else ""
+    report.exceeded = _OVER.get(reason, "")
     report.truncated = any(capture.truncated for capture in captures)
     report.disk = next((f"{capture.path}: {capture.error}" for capture in captures if capture.error), "")
     used = resource.getrusage(resource.RUSAGE_CHILDREN)

@@ -10,11 +10,13 @@ import select
 import signal
 import time
 
+from .disk import Disk
 from .family import Family
 from .limits import Limits
 from .order import CANCEL
 from .streams import Capture
 
+OVER_DISK = "over the disk"
 SETTLE_SECONDS = 0.1
 """What a program leaves behind may end by itself for so long, a `tee` at the end of a pipeline for one."""
 
@@ -47,12 +49,18 @@ class Alarm:
 
 
 class Watch:
-    """`reason` says why the program must end: `cancelled`, `timed-out`, `orphaned`, `disk`, `memory`, `processes`."""
+    """`reason` says why the program must end.
 
-    def __init__(self, family: Family, captures: list[Capture], limits: Limits, control: int, alarm: Alarm) -> None:
+    `cancelled`, `timed-out`, `orphaned`, `disk` (ours: a stream could not be kept), `memory`, `processes`, `OVER_DISK`.
+    """
+
+    def __init__(
+        self, family: Family, captures: list[Capture], limits: Limits, disk: Disk, control: int, alarm: Alarm
+    ) -> None:
         self.reason = ""
         self._family = family
         self._limits = limits
+        self._disk = disk
         self._control = control
         self._command = ""
         """What came last over the control pipe: `cancelled`, or `orphaned` once it has closed."""
@@ -71,7 +79,7 @@ class Watch:
             self.reason = self._verdict(deadline)
             if self.reason:
                 return
-            self._turn(deadline, self._limits.seconds_to_count())
+            self._turn(deadline, self._limits.seconds_to_count(), self._disk.seconds_to_count())
 
     def while_ending(self, seconds: float) -> None:
         """Returns when nobody is left, or after `seconds`."""
@@ -90,11 +98,12 @@ class Watch:
             return "timed-out"
         if any(capture.error for capture in self._captures.values()):
             return "disk"
-        return self._limits.over(self._family)
+        return self._limits.over(self._family) or (OVER_DISK if self._disk.over(self._family) else "")
 
-    def _turn(self, deadline: float, count: float | None = None) -> None:
-        """Waits for something to happen, no longer than to `deadline` or for `count` seconds, and takes it."""
-        seconds = min(_LONGEST_WAIT_SECONDS, deadline - time.monotonic(), *(() if count is None else (count,)))
+    def _turn(self, deadline: float, *counts: float | None) -> None:
+        """Waits for something to happen, no longer than to `deadline` or for one of `counts` seconds, and takes it."""
+        waits = (count for count in counts if count is not None)
+        seconds = min(_LONGEST_WAIT_SECONDS, deadline - time.monotonic(), *waits)
         for descriptor, _ in self._poll.poll(max(0, int(seconds * 1000) + 1)):
             if descriptor == self._control:
                 self._listen()

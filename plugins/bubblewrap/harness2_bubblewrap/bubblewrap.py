@@ -2,7 +2,8 @@
 
 What is not granted does not exist inside: mounts are added to an empty root, which is read-only in the end. Processes
 inside see each other only, lose every capability, and end with bwrap; bwrap ends with its parent. Memory and process
-limits of the policy are the supervisor's, who stays outside.
+limits of the policy are the supervisor's, who stays outside. With the network `model` a bridge stands inside: see
+`bridge.py`.
 """
 
 from __future__ import annotations
@@ -18,13 +19,15 @@ from typing import Final
 
 from harness2_core.api import ConfigError, Exit, FrozenMap, Mount, Place, Policy
 
+from .across import Bridged, bridged
+from .bridge import SAID as BRIDGE_SAID
 from .identity import with_identity
 from .settings import Settings
 from .system import system
 
 _INSTALL: Final = "install it (Debian, Ubuntu: apt-get install bubblewrap), or run with --sandbox none"
 _TRIAL_SECONDS: Final = 60
-_SAID: Final = b"bwrap: "
+_SAID: Final = (b"bwrap: ", BRIDGE_SAID.encode())
 
 
 class Bubblewrap:
@@ -51,6 +54,7 @@ class Bubblewrap:
         if binary is None:
             raise ConfigError(f"there is no program {self._settings.binary!r}", _INSTALL)
         networked = _networked(policy.network)
+        across = bridged(policy.bridges) if not networked else Bridged()
         # `reads` first: what the policy says of the same path counts.
         granted = {path: Mount(Path(path)) for path in self._settings.reads} | dict(policy.mounts)
         return (
@@ -59,17 +63,20 @@ class Bubblewrap:
             *(("--dir", place.temp) if place.temp not in granted else ()),
             *(("--tmpfs", place.home) if place.home not in (*granted, "/") else ()),
             *(part for path in sorted(granted) for part in _mount(path, granted[path])),
+            *across.options,
             *("--remount-ro", "/", "--chdir", place.workspace, "--"),
+            *across.command,
             *argv,
         )
 
     def failure(self, exit: Exit) -> str:
-        """Why bwrap did not come to run the program, when that is how it ended: its one line, else nothing."""
+        """Why the program did not come to run, when that is how it ended: bwrap's one line, else nothing."""
         if exit.code != 1 or exit.stdout.stat().st_size:
             return ""
         with exit.stderr.open("rb") as file:
             said = file.read(4096)
-        return said.decode(errors="replace").strip() if said.startswith(_SAID) and said.count(b"\n") <= 1 else ""
+        is_ours = said.startswith(_SAID) and said.count(b"\n") <= 1
+        return said.decode(errors="replace").strip() if is_ours else ""
 
 
 def _apart(networked: bool) -> Iterator[str]:
@@ -82,11 +89,11 @@ def _apart(networked: bool) -> Iterator[str]:
 
 
 def _networked(network: str) -> bool:
-    if network in ("none", "open"):
+    if network in ("none", "model", "open"):
         return network == "open"
     raise ConfigError(
-        f"bubblewrap cannot confine a program to the network {network!r} yet",
-        'allow the whole network or none of it: network = "open" or "none" under [run]',
+        f"bubblewrap cannot confine a program to the network {network!r}: it knows no host by name",
+        'set network = "model" under [run] for the model alone, "open" for the whole network, or "none"',
     )
 
 
