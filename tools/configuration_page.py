@@ -22,7 +22,7 @@ from harness2_core.model.kinds import KINDS, plural
 from harness2_core.plugins.discovery import normal
 from harness2_core.plugins.fields import SettingField, fields_of
 from harness2_core.plugins.registry import Registry
-from harness2_core.plugins.run_settings import ROLES, LibrarySettings, RoleSettings, RunSettings
+from harness2_core.plugins.run_settings import ROLES, LibrarySettings, PriceSettings, RoleSettings, RunSettings
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "configuration.md"
@@ -76,7 +76,15 @@ def page() -> str:
             "`[roles.<role>]`",
             RoleSettings,
             f"One table a role: {', '.join(f'`{role}`' for role in ROLES)}. The executor's provider is the substrate. "
-            "Selector and reflector are bound as the improver is, where nothing is said of them.",
+            "Selector and reflector take from the improver what is not said of them, unless they name another provider.",
+        ),
+        _section(
+            "`[prices.<model>]`",
+            PriceSettings,
+            "What a model costs, in USD for a million tokens; the name is the one that roles give, in quotes where it "
+            'has a dot or a slash: `[prices."qwen2.5"]`. It goes before what agents, gateways and price lists say, for '
+            "all roles, and for all tokens of a rollout or session on that model. `0` is a price too: that of a model "
+            "of your own. Prices are no part of any identity.",
         ),
         _section("`[library]`", LibrarySettings),
         *(_section(f"`[{table}]`", cls, said) for table, cls, said in _providers()),

@@ -16,7 +16,7 @@ from .fields import SettingField, fields_of
 from .given import Given
 from .masking import masked
 from .registry import Registry
-from .run_settings import ROLES, LibrarySettings, RoleSettings, RunSettings
+from .run_settings import ROLES, LibrarySettings, PriceSettings, RoleSettings, RunSettings
 from .toml_lines import Keys
 
 CORE: Final[Mapping[str, type]] = {
@@ -79,6 +79,8 @@ def settings_class(registry: Registry, table: str) -> type | None:
     first, _, name = table.partition(".")
     if first in _KIND_OF and name:
         return registry.settings_class(_KIND_OF[first], name)
+    if first == "prices" and name:
+        return PriceSettings
     if first == "roles":
         raise ConfigError(f"there is no role {name!r}", f"{near(name, ROLES)}known are {', '.join(ROLES)}")
     known = (*FLAT, *NAMED)

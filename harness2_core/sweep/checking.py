@@ -125,9 +125,7 @@ class _Check:
         self.sandbox(run, promised, roles["executor"].model)
         access = self.made("access", run.access)
         if isinstance(access, ChecksChannels):
-            asked = {
-                bound.channel: role for role, bound in reversed(roles.items())
-            }  # a shared one under its first role
+            asked = {bound.channel: role for role, bound in reversed([*roles.items()])}  # once, for its first role
             for channel, role in asked.items():
                 self.problems += self.tried(partial(access.channel_problems, channel, role)) or ()
         self.facts["limits"] = _limits(run)

@@ -67,10 +67,12 @@ def check_caps(caps: Caps, study: Study, config: Config, registry: Registry) -> 
             if kind == "substrate"
             else facade.proposer(registry, bound.provider, settings)
         )
-        if not isinstance(made, KnowsPrice) or not made.knows_price(bound.channel):
+        # A stated price is a price only of what is counted: those who know none need not count.
+        stated = bound.channel.model in study.work.prices
+        if not isinstance(made, KnowsPrice) or not (stated or made.knows_price(bound.channel)):
             unknown.append(f"{role} ({bound.provider}, model {bound.channel.model or 'unset'})")
     if unknown:
         raise ConfigError(
             f"--max-usd {caps.usd} cannot hold: what these cost is not known beforehand: {', '.join(unknown)}",
-            "give --max-rollouts or --max-sessions too",
+            "give --max-rollouts or --max-sessions too, or state what their models cost: [prices.<model>]",
         )

@@ -10,7 +10,7 @@ from harness2_core.plugins import facade
 from harness2_core.plugins.config import Config
 from harness2_core.plugins.provider_settings import settings_of
 from harness2_core.plugins.registry import Registry
-from harness2_core.plugins.run_settings import RoleSettings, role_settings, run_settings
+from harness2_core.plugins.run_settings import RoleSettings, role_settings, run_settings, substrate_of
 
 
 @frozen
@@ -34,13 +34,17 @@ class Names:
 def names_of(config: Config, registry: Registry) -> tuple[Names, tuple[str, ...]]:
     """The parts, and what the user should be told about them."""
     run = run_settings(config)
-    substrate = registry.default("substrate", run.substrate)
+    given = role_settings(config)
+    substrate = registry.default("substrate", substrate_of(run, given))
     wanted = run.modes or (registry.default("mode"),)
     found = [registry.find("mode", name) for name in wanted]
     sandbox, _, reason = facade.choose_sandbox(
         registry, run.sandbox, lambda name: settings_of(registry, config, "sandbox", name)
     )
-    notes = () if sandbox else (f"no sandbox: agents run with your own rights ({reason})",)
+    notes = [] if sandbox else [f"no sandbox: agents run with your own rights ({reason})"]
+    other = given["executor"].provider
+    if other and registry.find("substrate", other) != registry.find("substrate", substrate):
+        notes.append(f"[roles.executor] names the substrate {other!r}, [run] {substrate!r}: that of [run] is used")
     names = Names(
         adapter=registry.default("adapter", run.bench),
         substrate=substrate,
@@ -52,20 +56,14 @@ def names_of(config: Config, registry: Registry) -> tuple[Names, tuple[str, ...]
         engine=registry.default("engine", run.engine),
         sandbox=sandbox,
         access=registry.default("access", run.access),
-        roles=_bound(config, registry, substrate),
+        roles=_bound(given, registry, substrate),
     )
-    return names, notes
+    return names, tuple(notes)
 
 
-def _bound(config: Config, registry: Registry, substrate: str) -> dict[str, RoleSettings]:
-    """Selector and reflector, where nothing is said of them, are bound like the improver."""
-    given = dict(role_settings(config))
-    given["executor"] = evolve(given["executor"], provider=substrate)
-    improver = evolve(given["improver"], provider=registry.default("proposer", given["improver"].provider))
-    given["improver"] = improver
-    for role in ("selector", "reflector"):
-        if not config.given(f"roles.{role}"):
-            given[role] = improver
-        elif not given[role].provider:
-            given[role] = evolve(given[role], provider=improver.provider)
-    return given
+def _bound(roles: Mapping[str, RoleSettings], registry: Registry, substrate: str) -> dict[str, RoleSettings]:
+    """Every role with the name of its provider."""
+    bound = {**roles, "executor": evolve(roles["executor"], provider=substrate)}
+    for role in ("improver", "selector", "reflector"):
+        bound[role] = evolve(roles[role], provider=registry.default("proposer", roles[role].provider))
+    return bound

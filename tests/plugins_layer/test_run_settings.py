@@ -5,17 +5,23 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from attrs import evolve
 
 from harness2_core.model.errors import ConfigError
+from harness2_core.model.frozen import FrozenMap
+from harness2_core.model.prices import Price
 from harness2_core.plugins.config import Config
 from harness2_core.plugins.fields import fields_of
 from harness2_core.plugins.run_settings import (
     LibrarySettings,
+    PriceSettings,
     RoleSettings,
     RunSettings,
     library_settings,
+    prices_of,
     role_settings,
     run_settings,
+    substrate_of,
 )
 
 
@@ -24,7 +30,7 @@ def _config(tmp_path: Path, text: str) -> Config:
     return Config.load(tmp_path / "harness2.toml", {}, cwd=tmp_path / "deeper")
 
 
-@pytest.mark.parametrize("cls", [RunSettings, RoleSettings, LibrarySettings])
+@pytest.mark.parametrize("cls", [RunSettings, RoleSettings, PriceSettings, LibrarySettings])
 def test_every_setting_explains_itself(cls: type) -> None:
     assert [item.name for item in fields_of(cls) if not item.help.endswith(".")] == []
 
@@ -92,3 +98,52 @@ def test_slots_of_a_model_are_whole_numbers(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="'large-1'") as caught:
         run_settings(_config(tmp_path, "[run.model_slots]\n'large-1' = 'many'\n"))
     assert "whole numbers" in str(caught.value)
+
+
+SHARED = """
+[roles.improver]
+provider = "scripted"
+model = "m1"
+effort = "high"
+limit_seconds = 60
+[roles.improver.options]
+url = "http://127.0.0.1:1/v1"
+key_variable = "K"
+"""
+
+
+def test_what_is_not_said_of_selector_and_reflector_is_as_with_the_improver(tmp_path: Path) -> None:
+    more = '[roles.selector]\nmodel = "m2"\n[roles.selector.options]\nkey_variable = "L"\n'
+    roles = role_settings(_config(tmp_path, SHARED + more))
+    assert roles["reflector"] == roles["improver"]
+    assert roles["selector"] == evolve(
+        roles["improver"], model="m2", options=FrozenMap({"url": "http://127.0.0.1:1/v1", "key_variable": "L"})
+    )
+
+
+def test_a_role_with_another_provider_takes_nothing_from_the_improver(tmp_path: Path) -> None:
+    roles = role_settings(_config(tmp_path, SHARED + '[roles.selector]\nprovider = "other"\nsteps = 3\n'))
+    assert roles["selector"] == RoleSettings(provider="other", steps=3)
+
+
+def test_the_substrate_may_be_named_as_the_executors_provider(tmp_path: Path) -> None:
+    def named(text: str) -> str:
+        config = _config(tmp_path, text)
+        return substrate_of(run_settings(config), role_settings(config))
+
+    assert named("") == ""
+    assert named('[roles.executor]\nprovider = "x"\n') == "x"
+    assert named('[run]\nsubstrate = "y"\n[roles.executor]\nprovider = "x"\n') == "y"
+
+
+def test_prices_are_stated_a_model_and_what_is_not_stated_follows(tmp_path: Path) -> None:
+    text = '[prices."m-1.5"]\ninput = 3\noutput = "15.50"\n[prices.m2]\ninput = 0\noutput = 0\ncache_read = 0.5\n'
+    prices = prices_of(_config(tmp_path, text))
+    assert prices["m-1.5"] == Price("3", "15.5", "3", "3", "15.5")
+    assert prices["m2"] == Price("0", "0", "0.5", "0", "0")
+
+
+@pytest.mark.parametrize("text", ["input = 3\n", "input = -1\noutput = 1\n", "input = 1\noutput = 1\ncached = 2\n"])
+def test_a_price_that_is_half_stated_negative_or_of_another_kind_is_an_error(tmp_path: Path, text: str) -> None:
+    with pytest.raises(ConfigError):
+        prices_of(_config(tmp_path, f"[prices.m]\n{text}"))
