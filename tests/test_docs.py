@@ -6,6 +6,8 @@ import ast
 import importlib
 import re
 import shlex
+import shutil
+import subprocess
 import tomllib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -184,6 +186,7 @@ def test_a_command_line_that_is_right_passes(line: str) -> None:
         "commands_page",
         "configuration_page",
         "hooks_page",
+        "man_page",
         "plan_drawing",
         "records_page",
         "scaffold_page",
@@ -197,6 +200,16 @@ def test_what_a_program_writes_is_up_to_date(name: str, monkeypatch: pytest.Monk
         assert path.read_text(encoding="utf-8") == made(), "run python tools/written_page.py"
 
 
+def test_the_manual_page_is_well_formed() -> None:
+    groff = shutil.which("groff")
+    if groff is None:
+        pytest.skip("there is no groff")
+    page = ROOT / "docs" / "harness2.1"
+    shown = subprocess.run([groff, "-man", "-ww", "-Tascii", str(page)], capture_output=True, text=True)
+    assert (shown.returncode, shown.stderr) == (0, "")
+    assert [name for name in main.COMMANDS if f'.SS "harness2 {name}"' not in page.read_text(encoding="utf-8")] == []
+
+
 def test_every_program_that_writes_pages_is_looked_at() -> None:
     """What says that it writes a page is in the list that `make docs` goes through."""
     writers = {path.stem for path in (ROOT / "tools").glob("*.py") if "\nFILES: Final = " in path.read_text()}
@@ -206,6 +219,7 @@ def test_every_program_that_writes_pages_is_looked_at() -> None:
         "commands_page",
         "configuration_page",
         "hooks_page",
+        "man_page",
         "plan_drawing",
         "records_page",
         "scaffold_page",

@@ -43,7 +43,8 @@ class SiteError(Exception):
 
 def places(root: Path = ROOT) -> dict[str, str]:
     """Path of a file in the repository -> its path in the site. What is not here cannot be linked to."""
-    found = {f"docs/{path.name}": path.name for path in sorted((root / "docs").iterdir()) if path.suffix != ".jsonl"}
+    shown = [path for path in sorted((root / "docs").iterdir()) if path.suffix not in (".jsonl", ".1")]
+    found = {f"docs/{path.name}": path.name for path in shown}
     found |= {
         f"plugins/{path.parent.name}/README.md": f"plugins/{path.parent.name}.md"
         for path in sorted(root.glob("plugins/*/README.md"))

@@ -96,7 +96,13 @@ def inspect(project: Path, wheel: Path, sdist: Path) -> None:
     problems += [f"{sdist.name} lacks {name}" for name in ("README.md", "pyproject.toml") if name not in in_sdist]
     if f"{package}/py.typed" not in in_wheel:
         problems.append(f"{wheel.name} lacks {package}/py.typed: its types would be ignored")
-    strays = {name.split("/")[0] for name in in_wheel} - {package, f"{'-'.join(wheel.name.split('-')[:2])}.dist-info"}
+    stem = "-".join(wheel.name.split("-")[:2])
+    shared = {
+        f"{stem}.data/data/{place}"
+        for place in table["tool"]["hatch"]["build"]["targets"]["wheel"].get("shared-data", {}).values()
+    }
+    problems += [f"{wheel.name} lacks {name}" for name in sorted(shared - in_wheel)]
+    strays = {name.split("/")[0] for name in in_wheel - shared} - {package, f"{stem}.dist-info"}
     problems += [f"{wheel.name} would also install {name!r}" for name in sorted(strays)]
     # A program of an example may be named as a test is; a folder of tests outside examples is ours.
     tests = [name for name in in_wheel if "tests" in PurePosixPath(name).parts and "examples" not in name.split("/")]

@@ -20,6 +20,7 @@ PROGRAMS: Final = (
     "commands_page",
     "configuration_page",
     "hooks_page",
+    "man_page",
     "records_page",
     "scaffold_page",
     "shipped_page",
