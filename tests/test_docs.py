@@ -130,6 +130,24 @@ def test_blocks_of_code_parse(page: Path) -> None:
             pytest.fail(f"{where}: {error}")
 
 
+RUN_BY = {
+    "README.md": "tests/test_docs_examples.py: installed, run, and compared with the example",
+    "docs/plugins.md": "tests/test_docs_examples.py: installed, made and held to their contracts",
+    "docs/missions.md": "tests/test_docs_examples.py: its templates are rendered",
+    "docs/python.md": "tests/test_docs_examples.py: run from top to bottom",
+    "docs/hooks.md": "written from the protocols by tools/hooks_page.py",
+    "docs/writing-a-plugin.md": "written from templates whose results tests/cli/test_scaffolds.py installs and tries",
+}
+"""Page with Python -> who runs it."""
+
+
+def test_python_on_a_page_is_run_by_somebody() -> None:
+    shown = {page.relative_to(ROOT).as_posix() for page in PAGES if any(b.language == "python" for b in blocks(page))}
+    assert shown == set(RUN_BY)
+    named = {word for said in RUN_BY.values() for word in re.findall(r"\w+/[\w/]+\.py", said)}
+    assert [name for name in named if not (ROOT / name).is_file()] == []
+
+
 # -- commands
 
 
