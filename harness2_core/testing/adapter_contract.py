@@ -1,10 +1,12 @@
 """The contract of adapters. Subclass it in your tests and give `adapter` and `surface`.
 
-class TestMine(AdapterContract):
-    @pytest.fixture
-    def adapter(self): return MyBench(...)
-    @pytest.fixture
-    def surface(self): return MY_SURFACE
+    class TestMine(AdapterContract):
+        @pytest.fixture
+        def adapter(self): return MyBench(...)
+        @pytest.fixture
+        def surface(self): return MY_SURFACE
+
+An adapter that reads inputs from folders gives `inputs_of`, one that finds deliverables itself `finished_run`.
 """
 
 from __future__ import annotations
@@ -12,11 +14,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from attrs import evolve
 
 from harness2_core.api import (
     Accepted,
     Adapter,
     ChecksTree,
+    CollectsOutput,
     Harness2Error,
     HasWords,
     HoldsGrader,
@@ -26,6 +30,8 @@ from harness2_core.api import (
     collisions,
     unsafe,
 )
+
+from .hostile_inputs import HOSTILE_INPUTS
 
 HOSTILE_IDS = ("", " ", ".", "..", "../..", "/etc/passwd", "a\x00b", "no/such/task", "inputs", "{id}/..", "{id}/../x")
 """Ids that name no task; `{id}` stands for one that does."""
@@ -39,6 +45,16 @@ class AdapterContract:
     @pytest.fixture
     def surface(self) -> Surface:
         raise NotImplementedError("give the surface of a substrate that the adapter has a base harness for")
+
+    @pytest.fixture
+    def inputs_of(self) -> tuple[str, Path] | None:
+        """A task and the folder that its inputs are read from; `None` when they come from no folder on this disk."""
+        return None
+
+    @pytest.fixture
+    def finished_run(self) -> tuple[str, Path] | None:
+        """A task and a run directory as its agent leaves it, with something to seal; for adapters with `collect`."""
+        return None
 
     def test_it_is_an_adapter(self, adapter: Adapter) -> None:
         assert isinstance(adapter, Adapter)
@@ -88,6 +104,47 @@ class AdapterContract:
         for id in ids:
             shown = {_identity(path) for path in adapter.task(id).files.values()}
             assert not shown & hidden, f"task {id} hands out a grader-side file"
+
+    @pytest.mark.parametrize("how", HOSTILE_INPUTS)
+    def test_a_hostile_folder_of_inputs_is_refused_or_does_no_harm(
+        self, how: str, inputs_of: tuple[str, Path] | None, tmp_path: Path, request: pytest.FixtureRequest
+    ) -> None:
+        if inputs_of is None:
+            pytest.skip("its inputs come from no folder")
+        id, folder = inputs_of
+        adapter = request.getfixturevalue("adapter")
+        hidden = dict(adapter.grader_side(id)) if isinstance(adapter, HoldsGrader) else {}
+        stand_in = tmp_path / "grader-side" / "answers.txt"
+        stand_in.parent.mkdir()
+        stand_in.write_text("the answer\n")
+        HOSTILE_INPUTS[how](folder, next(iter(hidden.values()), stand_in))
+
+        try:
+            files = adapter.task(id).files
+        except Harness2Error as refused:
+            assert refused.remedy
+            assert "odd" in refused.what
+            str(refused).encode()
+        else:
+            assert not collisions(files)
+            assert not [problem for path in files for problem in unsafe(path)]
+            for path in files.values():
+                assert path.is_file() and not path.is_symlink(), f"{path} is no file of its own"
+                assert path.resolve().is_relative_to(folder.resolve()), f"{path} lies outside the task"
+                assert _identity(path) not in {_identity(item) for item in (*hidden.values(), stand_in)}
+                assert ".git" not in path.relative_to(folder).parts
+
+    def test_what_is_sealed_is_not_delivered(self, adapter: Adapter, finished_run: tuple[str, Path] | None) -> None:
+        if not isinstance(adapter, CollectsOutput) or finished_run is None:
+            pytest.skip("it finds no deliverables itself, or no run is given")
+        id, run = finished_run
+        found = adapter.collect(run, evolve(adapter.task(id), files={}))  # as the worker calls it
+        delivered, sealed = ({_identity(path) for path in part.values()} for part in (found.deliverables, found.sealed))
+        assert delivered
+        assert sealed
+        assert not delivered & sealed
+        assert not set(found.deliverables) & set(found.sealed)
+        assert all(path.is_file() and not path.is_symlink() for path in found.deliverables.values())
 
     def test_prompts_do_not_name_grader_side_files(self, adapter: Adapter) -> None:
         if not isinstance(adapter, HoldsGrader):

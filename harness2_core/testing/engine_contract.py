@@ -6,7 +6,7 @@
             return my_engine(MySettings())
 
 `concurrent`: work runs beside the caller. `cancels_running`: work sees in `cancelled_here` that it was cancelled, which
-holds for engines whose workers are threads of this process.
+holds for engines whose workers are threads of this process. `apart`: workers are other processes, which may die.
 """
 
 from __future__ import annotations
@@ -20,12 +20,13 @@ import pytest
 from harness2_core.api import Assignment, Engine, Work, request_digest
 from harness2_core.api.engine import cancelled_here, outcome_of
 
-from .engine_work import assignment, fail, finish, finish_soon, until_cancelled
+from .engine_work import assignment, die, fail, fail_unpicklably, finish, finish_soon, until_cancelled
 
 
 class EngineContract:
     concurrent: ClassVar[bool] = True
     cancels_running: ClassVar[bool] = True
+    apart: ClassVar[bool] = False
 
     @pytest.fixture
     def engine(self) -> Engine:
@@ -99,6 +100,36 @@ class EngineContract:
         (lost,) = outcome_of(bug, [request_digest(work.requests[0])])
         assert not lost.final
         assert (lost.cause, "ZeroDivisionError" in lost.note) == ("worker", True)
+
+    def test_what_cannot_be_pickled_is_a_loss_like_any_other(self, engine: Engine) -> None:
+        work = assignment("locked")
+        future = engine.submit(fail_unpicklably, work)
+
+        assert _all(engine, 1) == [future]
+        (lost,) = outcome_of(future, [request_digest(work.requests[0])])
+        assert (lost.final, lost.cause) == (False, "worker")
+        again = engine.submit(finish, assignment("after"))
+        assert _all(engine, 1) == [again]
+        assert again.result()[0].final
+
+    def test_a_call_that_cannot_be_pickled_runs_or_shows_in_its_future(self, engine: Engine) -> None:
+        work = assignment("closure")
+        future = engine.submit(lambda given: finish(work), work)
+
+        assert _all(engine, 1) == [future]
+        assert future.exception() is not None or future.result()[0].final
+
+    def test_a_worker_that_dies_is_a_loss_and_what_comes_after_it_is_reported(self, engine: Engine) -> None:
+        if not self.apart:
+            pytest.skip("its workers are no processes of their own")
+        work = assignment("killed")
+        killed = engine.submit(die, work)
+
+        assert _all(engine, 1) == [killed]
+        (lost,) = outcome_of(killed, [request_digest(work.requests[0])])
+        assert (lost.final, lost.cause) == (False, "worker")
+        after = engine.submit(finish, assignment("after"))
+        assert _all(engine, 1) == [after]
 
     def test_the_same_request_can_be_tried_again(self, engine: Engine) -> None:
         work = assignment("again")

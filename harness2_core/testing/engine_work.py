@@ -49,6 +49,18 @@ def fail(work: Assignment) -> tuple[Ended, ...]:
     raise ZeroDivisionError("a worker with a bug")
 
 
+class Unpicklable(Exception):
+    """As exceptions with an open file or a lock inside are."""
+
+    def __reduce__(self) -> str:
+        raise TypeError("this cannot be pickled")
+
+
+def fail_unpicklably(work: Assignment) -> tuple[Ended, ...]:
+    """Is a worker with a bug, and what it raises cannot leave its process."""
+    raise Unpicklable
+
+
 def die(work: Assignment) -> tuple[Ended, ...]:
     """Is a worker whose process is killed: for engines whose workers are other processes only."""
     os.kill(os.getpid(), signal.SIGKILL)

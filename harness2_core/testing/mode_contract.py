@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import pkgutil
+import random
 import subprocess
 import sys
 from graphlib import TopologicalSorter
@@ -18,6 +19,8 @@ from harness2_core.api import Allowed, BenchWords, Mode, Plan, Roll, Surface, Te
 from harness2_core.api.strategies import ShipsTemplates
 from harness2_core.method.missions import core_templates, mission
 from harness2_core.model.plan import needs
+
+from .purity import reached_for
 
 _PRINT_DIGESTS = """
 import json, pkgutil, sys
@@ -99,6 +102,15 @@ class ModeContract:
         mode = self.mode()
         own = mode.templates() if isinstance(mode, ShipsTemplates) else Templates({})
         assert not set(own.texts).intersection(core_templates().texts), "give the mode's templates names of their own"
+
+    def test_planning_looks_at_nothing_and_changes_nothing(self) -> None:
+        """No file, program, network or dice: k is all that a plan follows from."""
+        self.plans()  # what is imported on the way is imported now
+        random.seed(1)
+        once, reached = reached_for(self.plans, self.factory.partition(":")[0])
+        random.seed(2)
+        assert self.plans() == once
+        assert reached == []
 
     def test_the_plan_is_the_same_in_another_process(self) -> None:
         """Whatever the hash seed: plan digests are part of an experiment's identity."""

@@ -30,6 +30,7 @@ from harness2_core.method.missions import core_templates, words_of
 from harness2_core.model.namespace import LABEL
 
 from .dialogues import Answers, Played, drive
+from .purity import reached_for
 
 REPLY = """\
 <edits>
@@ -93,6 +94,11 @@ class ReflectorContract:
         once = self.play(sample_round())
         random.seed(2)  # the global generator must not matter
         assert self.play(sample_round()) == once
+
+    def test_it_looks_at_nothing_but_the_round(self) -> None:
+        self.play(sample_round())  # what is imported on the way is imported now
+        _, reached = reached_for(lambda: self.play(sample_round()), self.factory.partition(":")[0])
+        assert reached == []
 
     def test_an_adopted_base_is_no_trouble(self) -> None:
         self.play(sample_round("base1"))

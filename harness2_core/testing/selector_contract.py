@@ -35,6 +35,7 @@ from harness2_core.method.missions import core_templates, words_of
 from harness2_core.model.namespace import LABEL
 
 from .dialogues import Answers, Played, drive
+from .purity import reached_for
 
 SAMPLES = (
     "total 12 rows 3\nsum 40\nchecked twice\n",
@@ -95,6 +96,17 @@ class SelectorContract:
         once = self.play(ballot)
         random.seed(2)  # the global generator must not matter
         assert self.play(ballot) == once
+
+    def test_it_looks_at_nothing_but_the_ballot(self) -> None:
+        """Labels, run ids, paths and harnesses are not on it; who reads no file finds none of them elsewhere."""
+        ballot = sample_ballot(dict(zip("ABCD", SAMPLES, strict=True)))
+        self.play(ballot)  # what is imported on the way is imported now
+        _, reached = reached_for(lambda: self.play(ballot), self.factory.partition(":")[0])
+        assert reached == []
+
+    def test_one_candidate_is_the_one(self) -> None:
+        ballot = sample_ballot({"A": SAMPLES[0]})
+        assert self.play(ballot).result.id == "A"
 
     def test_sessions_are_shown_nothing_but_the_ballot(self) -> None:
         ballot = sample_ballot(dict(zip("ABC", SAMPLES, strict=False)))

@@ -1,4 +1,7 @@
-"""The contract of substrates. Subclass it in your tests and give `substrate`, `tree` and, best, recorded `streams`."""
+"""The contract of substrates. Subclass it in your tests and give `substrate`, `tree` and, best, recorded `streams`.
+
+`working_tree` is a harness with which the agent comes to a good end by itself, without a model: it is then run once.
+"""
 
 from __future__ import annotations
 
@@ -16,6 +19,7 @@ from harness2_core.api import (
     ChecksTree,
     Endpoint,
     Exit,
+    Failure,
     FrozenMap,
     HarnessTree,
     Install,
@@ -27,6 +31,9 @@ from harness2_core.api import (
     accept,
     render,
 )
+
+from .fake_context import FakeContext
+from .family import Family
 
 PLACE = Place("/workspace", "/home/agent", "/workspace/output")
 CANARY = "canary-of-the-host-7f3a"
@@ -46,6 +53,11 @@ class SubstrateContract:
     def streams(self) -> Sequence[bytes]:
         """Standard outputs as recorded from the agent."""
         return (b"a line\n", "ünïcode – ☃\n".encode(), b"")
+
+    @pytest.fixture
+    def working_tree(self) -> HarnessTree | None:
+        """A harness that the agent runs to a good end here, with no model to ask; `None` when it cannot."""
+        return None
 
     def test_it_is_a_substrate(self, substrate: Substrate) -> None:
         assert isinstance(substrate, Substrate)
@@ -118,6 +130,30 @@ class SubstrateContract:
             assert _parsed(substrate, chunks, [], _exit(0)) == _parsed(substrate, [whole], [], _exit(0))
 
         holds()
+
+    @pytest.mark.process
+    def test_what_it_installs_runs_and_what_that_prints_is_read(
+        self,
+        substrate: Substrate,
+        working_tree: HarnessTree | None,
+        tmp_path: Path,
+        monkeypatch: pytest.MonkeyPatch,
+    ) -> None:
+        if working_tree is None:
+            pytest.skip("no harness is given with which it works by itself")
+        monkeypatch.setenv("HARNESS2_CANARY", CANARY)
+        ctx, workspace = FakeContext(tmp_path / "context"), tmp_path / "workspace"
+        (workspace / "output").mkdir(parents=True)
+        with Family() as family:
+            install = substrate.install(working_tree, "Do the task.", Channel(), ctx.place(workspace), Endpoint())
+            ended = ctx.spawn(install, workspace, 300)
+
+        trajectory = _parsed(substrate, [ended.stdout.read_bytes()], [ended.stderr.read_bytes()], ended)
+        assert ended.code == 0, ended.stderr.read_text(errors="replace")
+        assert not [event for event in trajectory.events if isinstance(event, Failure)]
+        assert trajectory.events
+        assert family.left == []
+        assert CANARY not in render(trajectory)
 
     @pytest.mark.parametrize(
         "exit",

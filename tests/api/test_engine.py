@@ -23,16 +23,11 @@ class TestThreads(EngineContract):
 @pytest.mark.process
 class TestProcesses(EngineContract):
     cancels_running = False  # no `cancel` that reaches other processes is given
+    apart = True
 
     @pytest.fixture
     def engine(self) -> Engine:
         return executor_engine(ProcessPoolExecutor(1, mp_context=get_context("spawn")))
-
-    def test_what_cannot_be_pickled_shows_in_its_future(self, engine: Engine) -> None:
-        future = engine.submit(lambda work: (), assignment("a"))
-
-        assert list(engine.wait(60)) == [future]
-        assert future.exception() is not None
 
     def test_a_dead_worker_is_a_loss_and_so_is_work_given_to_its_pool_afterwards(self, engine: Engine) -> None:
         work = assignment("killed")

@@ -31,7 +31,7 @@ from harness2_core.api import (
 from harness2_core.testing import judge_contract, proposer_contract, substrate_contract
 from harness2_core.testing.adapter_contract import AdapterContract
 from harness2_core.testing.fake_context import FakeContext
-from harness2_core.testing.toy_agent import TOY_SURFACE, ToyAgent
+from harness2_core.testing.toy_agent import TOY_SURFACE, Behaviour, ToyAgent
 from harness2_core.testing.toys import ToyBench
 
 TREE = HarnessTree({"PROMPT.md": "Do as the task says.\n"})
@@ -115,6 +115,30 @@ def test_substrates_that_break_the_contract_are_caught(monkeypatch: pytest.Monke
     red(lambda: contract.test_the_key_is_not_on_the_command_line(Chatty(), TREE))
     failed = Exit(1, None, False, False, Path("stdout"), Path("stderr"))
     red(lambda: contract.test_an_ending_that_is_not_good_can_be_seen(Brittle(), failed))
+
+
+class Failing(ToyAgent):
+    """Its agent ends badly whatever it is given."""
+
+    def __init__(self) -> None:
+        super().__init__(usual=Behaviour(code=1))
+
+
+class Abandoning(ToyAgent):
+    """Its agent leaves a process behind."""
+
+    def __init__(self) -> None:
+        super().__init__(usual=Behaviour(leaves_seconds=60))
+
+
+@pytest.mark.process
+@pytest.mark.parametrize("agent", [Failing(), Abandoning()], ids=["failing", "abandoning"])
+def test_an_agent_that_does_not_come_to_a_clean_end_is_caught(
+    agent: ToyAgent, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("harness2_core.testing.family._PATIENCE_SECONDS", 0.3)
+    rule = substrate_contract.SubstrateContract().test_what_it_installs_runs_and_what_that_prints_is_read
+    red(lambda: rule(agent, TREE, tmp_path, monkeypatch))
 
 
 @pytest.mark.parametrize("rule", ["test_streams_may_be_cut_anywhere", "test_the_size_of_chunks_means_nothing"])

@@ -35,6 +35,11 @@ class TestToyBench(AdapterContract):
     def surface(self) -> Surface:
         return TOY_SURFACE
 
+    @pytest.fixture
+    def inputs_of(self, tmp_path: Path, adapter: Adapter) -> tuple[str, Path]:
+        adapter.task("d01/t0001")
+        return "d01/t0001", tmp_path / "d01/t0001/inputs"
+
 
 class TestToyAgent(SubstrateContract):
     @pytest.fixture
@@ -44,6 +49,10 @@ class TestToyAgent(SubstrateContract):
     @pytest.fixture
     def tree(self) -> HarnessTree:
         return HarnessTree({"PROMPT.md": "Do as the task says.\n"})
+
+    @pytest.fixture
+    def working_tree(self, tree: HarnessTree) -> HarnessTree:
+        return tree
 
 
 class TestToyProposer(ProposerContract):

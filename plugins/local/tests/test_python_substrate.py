@@ -44,6 +44,10 @@ class TestContract(SubstrateContract):
     def tree(self) -> HarnessTree:
         return TREE
 
+    @pytest.fixture
+    def working_tree(self) -> HarnessTree:
+        return TREE
+
 
 def run(tmp_path: Path, solve: str, settings: PythonSettings | None = None, limit: int = 60) -> tuple[Exit, Trajectory]:
     """One rollout of the program `solve`, without core around it."""

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
-import socket
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -14,6 +12,7 @@ from harness2_local.tasks import TaskFolders
 
 from harness2_core.api import Adapter, ConfigError, Surface
 from harness2_core.testing.adapter_contract import AdapterContract
+from harness2_core.testing.hostile_inputs import HOSTILE_INPUTS
 
 SOLVE = "scripts/solve.py"
 
@@ -55,6 +54,10 @@ class TestContract(AdapterContract):
     @pytest.fixture
     def surface(self) -> Surface:
         return SURFACE
+
+    @pytest.fixture
+    def inputs_of(self, root: Path) -> tuple[str, Path]:
+        return "pets/cats", root / "pets/cats/inputs"
 
 
 def test_ids_are_domain_and_task(bench: TaskFolders) -> None:
@@ -182,91 +185,11 @@ def test_a_link_to_a_file_of_the_inputs_is_that_file(bench: TaskFolders, root: P
     assert not files["inputs/same.txt"].is_symlink()
 
 
-def link_out(inputs: Path) -> None:
-    (inputs / "odd").symlink_to("/etc/hostname")
-
-
-def link_to_checks(inputs: Path) -> None:
-    (inputs / "odd").symlink_to("../checks/check_count.py")
-
-
-def link_to_checks_folder(inputs: Path) -> None:
-    (inputs / "odd").symlink_to("../checks")
-
-
-def link_to_git(inputs: Path) -> None:
-    put(inputs, ".git/config")
-    (inputs / "odd").symlink_to(".git/config")
-
-
-def link_to_nothing(inputs: Path) -> None:
-    (inputs / "odd").symlink_to("absent")
-
-
-def link_to_itself(inputs: Path) -> None:
-    (inputs / "odd").symlink_to("odd")
-
-
-def link_to_a_folder(inputs: Path) -> None:
-    (inputs / "odd").symlink_to(".")
-
-
-def hard_link_to_checks(inputs: Path) -> None:
-    os.link(inputs.parent / "checks/check_count.py", inputs / "odd")
-
-
-def pipe(inputs: Path) -> None:
-    os.mkfifo(inputs / "odd")
-
-
-def odd_socket(inputs: Path) -> None:
-    here = Path.cwd()
-    os.chdir(inputs)  # a socket's whole path may have a hundred characters only
-    try:
-        with socket.socket(socket.AF_UNIX) as made:
-            made.bind("odd")
-    finally:
-        os.chdir(here)
-
-
-def name_that_is_no_text(inputs: Path) -> None:
-    Path(os.fsdecode(os.fsencode(inputs) + b"/odd\xff")).write_text("x")
-
-
-def name_with_an_escape(inputs: Path) -> None:
-    (inputs / "odd\x1b[2J").write_text("x")
-
-
-def two_names_that_are_one(inputs: Path) -> None:
-    put(inputs, "odd")
-    put(inputs, "ODD")
-
-
-ODD = [
-    link_out,
-    link_to_checks,
-    link_to_checks_folder,
-    link_to_git,
-    link_to_nothing,
-    link_to_itself,
-    link_to_a_folder,
-    hard_link_to_checks,
-    pipe,
-    odd_socket,
-    name_that_is_no_text,
-    name_with_an_escape,
-    two_names_that_are_one,
-]
-
-
-@pytest.mark.parametrize("make", ODD)
-def test_an_odd_input_is_refused_by_name(bench: TaskFolders, root: Path, make: Callable[[Path], None]) -> None:
-    make(root / "pets/cats/inputs")
-    with pytest.raises(ConfigError) as raised:
+@pytest.mark.parametrize("how", HOSTILE_INPUTS)
+def test_an_odd_input_is_refused_by_name_and_spoils_no_other_task(bench: TaskFolders, root: Path, how: str) -> None:
+    HOSTILE_INPUTS[how](root / "pets/cats/inputs", root / "pets/cats/checks/check_count.py")
+    with pytest.raises(ConfigError, match="odd"):
         bench.task("pets/cats")
-    assert "odd" in raised.value.what
-    str(raised.value).encode()
-    assert raised.value.remedy
     assert len(bench.preflight()) == 1
     bench.task("pets/dogs")
 

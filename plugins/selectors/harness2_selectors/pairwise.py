@@ -19,6 +19,8 @@ Pair: TypeAlias = tuple[str, str]
 
 class Pairwise:
     def select(self, ballot: Ballot) -> Dialogue[Choice]:
+        if len(ballot.ids) == 1:
+            return Choice(ballot.ids[0], "there is no other")
         pairs = list(permutations(ballot.ids, 2))
         answers = yield from asked_all([(_ask(ballot, pair), partial(choice_in, ids=pair)) for pair in pairs])
         votes = {pair: a for pair, a in zip(pairs, answers, strict=True) if not isinstance(a, Unusable)}
