@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import importlib
+import os
 import re
 import shlex
 import shutil
@@ -128,6 +129,42 @@ def test_blocks_of_code_parse(page: Path) -> None:
                 ast.parse(block.text)
         except (tomllib.TOMLDecodeError, SyntaxError) as error:
             pytest.fail(f"{where}: {error}")
+
+
+CONFIGURATIONS = [
+    (page, block)
+    for page in PAGES
+    for block in blocks(page)
+    if block.language == "toml" and re.search(r"^\[run\]", block.text, re.MULTILINE) and "bench" in block.text
+]
+
+
+@pytest.mark.together
+@pytest.mark.parametrize(("page", "block"), CONFIGURATIONS, ids=lambda item: getattr(item, "stem", ""))
+def test_a_configuration_on_a_page_can_be_used(
+    page: Path, block: Block, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for variable in [name for name in os.environ if name.startswith("HARNESS2_")]:
+        monkeypatch.delenv(variable)
+    (tmp_path / "harness2.toml").write_text(block.text, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    assert main.run(["config", "show"]) == 0, capsys.readouterr().err
+
+
+@pytest.mark.together
+def test_every_agent_that_comes_along_is_on_the_page_of_agents() -> None:
+    page = (ROOT / "docs" / "agents.md").read_text(encoding="utf-8")
+    agents = [
+        (entry.split(".")[1:], project.parent.name)
+        for project in ROOT.glob("plugins/*/pyproject.toml")
+        for entry in tomllib.loads(project.read_text())["project"].get("entry-points", {}).get("harness2.v1", {})
+        if entry.startswith("substrate.") and project.parent.name != "local"
+    ]
+    assert agents
+    for (name, token), folder in agents:
+        assert re.search(
+            rf"^\| .+ \| `{name}`, `{token}` \| .+\(\.\./plugins/{folder}/README\.md\) \|$", page, re.MULTILINE
+        )
 
 
 RUN_BY = {
