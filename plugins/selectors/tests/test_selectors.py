@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import pytest
 from harness2_selectors.blind import Blind
 from harness2_selectors.consensus import Consensus
 from harness2_selectors.pairwise import Pairwise
@@ -8,7 +7,7 @@ from harness2_selectors.positions import First, Random
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness2_core.api import Ask, Choice, Outcome, Reply, Unusable
+from harness2_core.api import Ask, Choice
 from harness2_core.testing.dialogues import drive, in_turn
 from harness2_core.testing.selector_contract import SAMPLES, SelectorContract, sample_ballot, shown_ids
 
@@ -52,11 +51,6 @@ def test_blind_tells_the_second_session_what_was_wrong_with_the_first_reply() ->
     played = drive(Blind().select(THREE), in_turn(choosing("D"), choosing("A")))
     assert played.result.id == "A"
     assert "none of A, B, C" in played.asks[1].mission
-
-
-def test_a_cut_off_reply_is_no_answer_even_when_it_holds_a_choice() -> None:
-    played = drive(Blind().select(THREE), in_turn(Reply(Outcome.TIMED_OUT, choosing("A")), choosing("B")))
-    assert played.result.id == "B"
 
 
 def test_pairwise_asks_each_pair_in_both_orders_side_by_side() -> None:
@@ -115,8 +109,3 @@ def test_random_follows_the_seed_of_the_ballot() -> None:
     ]
     assert picked[:8] == picked[8:]
     assert len(set(picked)) > 2
-
-
-def test_pairwise_without_one_answer_is_unusable() -> None:
-    with pytest.raises(Unusable, match="none of the comparisons"):
-        drive(Pairwise().select(THREE), lambda ask: "no idea")
