@@ -67,7 +67,7 @@ from .engine import executor_engine
 from .hookspecs import hookimpl
 from .judges import Grading, Item, Judge
 from .runtime import Call, ChecksChannels, Engine, ModelAccess, Sandbox, Store, TellsFailure, Work
-from .sessions import Proposer, Said
+from .sessions import DrivesAgent, Proposer, Said
 from .strategies import Mode, Reflector, Selector, ShipsTemplates
 from .substrates import KnowsPrice, RemoteAgent, SetsUp, ShipsBase, Substrate, TellsLoss, TellsOutcome, TellsVersion
 
@@ -97,6 +97,7 @@ __all__ = [
     "Damaged",
     "Dialogue",
     "Digest",
+    "DrivesAgent",
     "Edit",
     "Ended",
     "Ending",

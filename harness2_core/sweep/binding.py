@@ -16,6 +16,7 @@ from harness2_core.plugins.settings import dump_settings, identity_settings
 from harness2_core.work.content import put_content
 from harness2_core.work.process import limits_in_force
 
+from .driving import all_driven, driven_by
 from .naming import Names
 from .study import Role
 
@@ -27,6 +28,10 @@ def roles_of(config: Config, registry: Registry, names: Names, store: Store) -> 
             continue
         kind = "substrate" if role == "executor" else "proposer"
         settings = identity_of(config, registry, kind, bound.provider, store)
+        driven = "" if role == "executor" else driven_by(config, registry, bound.provider, names.substrate)
+        if driven:
+            told = identity_of(config, registry, "substrate", driven, store)
+            settings |= {f"substrates.{driven}.{key}": value for key, value in told.items()}
         roles[role] = Role(registry.find(kind, bound.provider).name, bound.channel, settings)
     return roles
 
@@ -43,7 +48,7 @@ def identified(config: Config, registry: Registry, kind: str, name: str, store: 
     return f"{found}:{digest_bytes(canonical(settings))[:16]}" if settings else found
 
 
-def recorded_of(registry: Registry, names: Names) -> dict[str, str]:
+def recorded_of(config: Config, registry: Registry, names: Names) -> dict[str, str]:
     used = {
         "adapter": names.adapter,
         "substrate": names.substrate,
@@ -57,6 +62,8 @@ def recorded_of(registry: Registry, names: Names) -> dict[str, str]:
     proposers = {names.roles[role].provider for role in ("improver", "selector", "reflector")}
     versions |= {f"proposer.{name}": registry.version_of("proposer", name) for name in sorted(proposers)}
     versions |= {f"mode.{token}": registry.version_of("mode", name) for token, name in names.modes.items()}
+    driven = all_driven(config, registry, proposers, names.substrate)
+    versions |= {f"substrate.{name}": registry.version_of("substrate", name) for name in driven}
     return versions | {"core": __version__, "limits": limits_in_force(), "sandbox_name": names.sandbox or "none"}
 
 
@@ -67,6 +74,8 @@ def assignment_of(
     run = run_settings(config)
     used = [("adapter", names.adapter), ("substrate", names.substrate), ("store", names.store)]
     used += [("proposer", role.provider) for name, role in roles.items() if name != "executor"]
+    proposers = {role.provider for name, role in roles.items() if name != "executor"}
+    used += [("substrate", name) for name in all_driven(config, registry, proposers, names.substrate)]
     used += [("access", names.access)] + ([("sandbox", names.sandbox)] if names.sandbox else [])
     bound = names.roles["judge"].provider
     judge = registry.default("judge", run.judge or bound) if registry.names("judge") else ""

@@ -15,7 +15,8 @@ from attrs import define, field, frozen
 from harness2_core import __version__
 from harness2_core.api.adapters import Adapter, Preflights
 from harness2_core.api.runtime import ChecksChannels, Engine, Sandbox, Store
-from harness2_core.api.substrates import SetsUp, TellsVersion
+from harness2_core.api.sessions import DrivesAgent
+from harness2_core.api.substrates import SetsUp, Substrate, TellsVersion
 from harness2_core.model.errors import ConfigError, Harness2Error, StoreError
 from harness2_core.model.nearest import near
 from harness2_core.model.process import Place, Policy
@@ -105,13 +106,11 @@ class _Check:
         self.facts["core"] = f"harness2-core {__version__}"
         adapter = self.made("adapter", run.bench)
         agent = self.made("substrate", substrate_of(run, roles))
-        if isinstance(agent, TellsVersion):
-            version = self.tried(agent.version, "the agent's version")
-            self.facts["agent"] = version or "does not tell its version"
-        if isinstance(agent, SetsUp):
-            self.facts["agent tested"] = f"with {agent.tested_version}"
+        self.version("agent", agent)
         for name in dict.fromkeys(roles[role].provider for role in ("improver", "selector", "reflector")):
-            self.made("proposer", name)
+            proposer = self.made("proposer", name)
+            if isinstance(proposer, DrivesAgent):
+                self.driven(proposer, substrate_of(run, roles))
         for name in run.modes or ("",):
             self.made("mode", name)
         self.made("selector", run.selector)
@@ -145,6 +144,29 @@ class _Check:
         if isinstance(part, Preflights):
             self.problems += [f"{label}: {told}" for told in self.preflight(kind, name, part)]
         return part
+
+    def version(self, label: str, agent: object) -> None:
+        """Of the agent itself, beside the one that is tested."""
+        if isinstance(agent, TellsVersion):
+            version = self.tried(agent.version, f"the version of the {label}")
+            self.facts[label] = version or "does not tell its version"
+        if isinstance(agent, SetsUp):
+            self.facts[f"{label} tested"] = f"with {agent.tested_version}"
+
+    def driven(self, proposer: DrivesAgent, own: str) -> None:
+        """The substrate that runs a proposer's sessions; `own` is the run's."""
+        agent = self.made("substrate", proposer.drives or own)
+        if proposer.drives:
+            self.version(f"agent {proposer.drives}", agent)
+        if isinstance(agent, Substrate):
+            why = proposer.unfit(agent)
+        else:
+            why = "" if agent is None else "it is an agent behind a service"
+        if why:
+            name = proposer.drives or own or self.registry.default("substrate")
+            self.problems.append(
+                f"the substrate {name} cannot run sessions: {why}; name another: substrate under [proposers.<name>]"
+            )
 
     def settings(self, kind: str, name: str) -> object | None:
         """As configured; `_FAILED` when they are wrong, which is kept."""

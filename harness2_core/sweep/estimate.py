@@ -14,6 +14,7 @@ from harness2_core.plugins.provider_settings import settings_of
 from harness2_core.plugins.registry import Registry
 
 from .budget import Caps
+from .driving import driven_by
 from .ledger import Ledger
 from .reopening import unfinished_modes
 from .study import Study
@@ -61,11 +62,15 @@ def check_caps(caps: Caps, study: Study, config: Config, registry: Registry) -> 
     unknown = []
     for role, bound in study.roles.items():
         kind = "substrate" if role == "executor" else "proposer"
-        settings = settings_of(registry, config, kind, bound.provider)
+        name = bound.provider
+        driven = "" if role == "executor" else driven_by(config, registry, name, study.experiment.substrate)
+        if driven:
+            kind, name = "substrate", driven
+        settings = settings_of(registry, config, kind, name)
         made: object = (
-            facade.substrate(registry, bound.provider, settings)
+            facade.substrate(registry, name, settings)
             if kind == "substrate"
-            else facade.proposer(registry, bound.provider, settings)
+            else facade.proposer(registry, name, settings)
         )
         # A stated price is a price only of what is counted: those who know none need not count.
         stated = bound.channel.model in study.work.prices

@@ -93,7 +93,7 @@ def study_of(config: Config, registry: Registry, *, dry: bool = False, reading: 
         library={"max_harnesses": str(library_settings(config).max_harnesses)},
         extra=run.extra,
         pool=run.pool,
-        recorded=recorded_of(registry, names),
+        recorded=recorded_of(config, registry, names),
     )
     wanted: dict[str, set[str]] = {}
     for task in tasks_wanted:

@@ -24,6 +24,7 @@ from .losses import Cancelled, Unanswered
 from .materialise import make_read_only, materialise
 from .policy import is_final
 from .trees import put_manifest, put_tree, read_files, read_manifest
+from .unaltered import altered, as_notes
 
 CONTEXT: Final = "context"
 
@@ -48,8 +49,11 @@ def run_session(request: SessionRequest, ctx: WorkerContext) -> Reply:
         raise Cancelled(ctx.usage())
     _answered(said, ctx)
     rewriter = ctx.rewriter()
+    evidence = read_manifest(ctx.providers.store, request.evidence)
+    editable = "" if request.editable is None else EDITABLE
+    changes = as_notes(altered(ctx.providers.store, evidence, ctx.site.workspace, CONTEXT, editable))
     edited = None if request.editable is None else _edited(request, request.editable, said.text, ctx)
-    notes = (*((said.note,) if said.note else ()), *(edited.notes if edited else ()))
+    notes = (*((said.note,) if said.note else ()), *changes, *(edited.notes if edited else ()))
     return Reply(
         outcome=said.outcome,
         text=rewriter.text(said.text),

@@ -1,11 +1,16 @@
 from __future__ import annotations
 
+import os
+import socket
+import stat
 import sys
+import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TypeAlias
 
 import pytest
+from attrs import evolve
 
 from harness2_core.api import (
     Context,
@@ -251,3 +256,123 @@ def test_the_same_session_is_never_paid_twice(room: WorkRoom) -> None:
     room.replied(request)
     room.replied(request)
     assert calls == [request_digest(request)]
+
+
+# -- what a session leaves behind
+
+
+EVIDENCE = {"task.md": b"Sum.", "rollouts/base1.md": b"[ASSISTANT]\nx\n", "pool/inv1/harness/a.txt": b"a"}
+
+
+def writable(folder: Path) -> Path:
+    """As for an agent with the rights of the user: it may lift the bits that forbid writing."""
+    for path in (folder, *folder.rglob("*")):
+        path.chmod(0o700 if path.is_dir() else 0o600)
+    return folder
+
+
+def test_evidence_that_was_left_alone_is_no_matter(room: WorkRoom) -> None:
+    room.proposer = ActingProposer(editing(lambda harness: (harness / "scripts/solve.py").write_text("print(2)\n")))
+    assert room.replied(room.session_request(TREE, EVIDENCE)).notes == ()
+
+
+def test_altered_evidence_is_told_in_the_record_file_by_file(room: WorkRoom) -> None:
+    def alter(harness: Path) -> None:
+        context = writable(harness.parent)
+        (context / "task.md").write_text("Sub.")  # of the same size
+        (context / "rollouts/base1.md").unlink()
+        (context / "rollouts/base1.md").symlink_to("/etc/hostname")
+        (context / "pool/inv1/harness/a.txt").unlink()
+        (context / "mine.txt").write_text("new")
+
+    room.proposer = ActingProposer(editing(alter))
+    reply = room.replied(room.session_request(TREE, EVIDENCE))
+    assert sorted(reply.notes) == [
+        "the evidence was altered: 'context/mine.txt' is new",
+        "the evidence was altered: 'context/pool/inv1/harness/a.txt' is gone",
+        "the evidence was altered: 'context/rollouts/base1.md' is a symbolic link now",
+        "the evidence was altered: 'context/task.md' was changed",
+    ]
+    assert accepted(room, reply) == {"scripts/solve.py": "print(1)\n"}
+
+
+def test_a_harness_that_a_session_only_reads_is_evidence_too(room: WorkRoom) -> None:
+    def alter(request: SessionRequest, workspace: Path, ctx: Context) -> None:
+        (writable(workspace / "context") / "harness/a.txt").write_text("b")
+
+    room.proposer = ActingProposer(alter)
+    (note,) = room.replied(room.session_request(None, {"task.md": b"Sum.", "harness/a.txt": b"a"})).notes
+    assert note == "the evidence was altered: 'context/harness/a.txt' was changed"
+
+
+def test_of_many_alterations_the_first_are_named_and_the_rest_counted(room: WorkRoom) -> None:
+    def alter(harness: Path) -> None:
+        for number in range(30):
+            (writable(harness.parent) / f"{number}.txt").write_text("new")
+
+    room.proposer = ActingProposer(editing(alter))
+    notes = room.replied(room.session_request(TREE, EVIDENCE)).notes
+    assert len(notes) == 11
+    assert notes[-1] == "the evidence was altered: 20 files more"
+
+
+@pytest.mark.parametrize(
+    ("leave", "told"),
+    [
+        (lambda path: path.symlink_to("/etc/hostname"), "is a symbolic link"),
+        (lambda path: path.symlink_to("solve.py"), "is a symbolic link"),
+        (lambda path: os.mkfifo(path), "is a named pipe"),
+        (lambda path: listening(path), "is a socket"),
+        (lambda path: path.write_bytes(b"x" * ((4 << 20) + 1)), "has 4,194,305 bytes"),
+        (lambda path: sparse(path), "has 1,099,511,627,776 bytes"),
+    ],
+    ids=["a link out", "a link inside", "a pipe", "a socket", "a huge file", "a sparse file"],
+)
+def test_what_no_harness_may_hold_is_refused_by_name(
+    room: WorkRoom, leave: Callable[[Path], object], told: str
+) -> None:
+    room.proposer = ActingProposer(editing(lambda harness: leave(harness / "scripts/left.py")))
+    reply = room.replied(room.session_request(TREE))
+    assert reply.accepted is None
+    (problem,) = reply.problems
+    assert "'scripts/left.py'" in problem
+    assert told in problem
+
+
+@pytest.mark.skipif(sys.platform == "win32" or os.geteuid() != 0, reason="only root may make a device")
+def test_a_device_in_a_harness_is_refused_by_name(room: WorkRoom) -> None:
+    def leave(harness: Path) -> None:
+        os.mknod(harness / "scripts/zero.py", 0o600 | stat.S_IFCHR, os.makedev(1, 5))
+
+    room.proposer = ActingProposer(editing(leave))
+    (problem,) = room.replied(room.session_request(TREE)).problems
+    assert problem == "'scripts/zero.py' is a device; a harness holds regular files only"
+
+
+def sparse(path: Path) -> None:
+    with path.open("wb") as file:
+        file.truncate(1 << 40)
+
+
+def listening(path: Path) -> None:
+    """A socket; its name may be longer than an address may be, so it is made beside and moved."""
+    with socket.socket(socket.AF_UNIX) as made, tempfile.TemporaryDirectory() as short:
+        made.bind(f"{short}/s")
+        os.rename(f"{short}/s", path)  # noqa: PTH104
+
+
+def test_a_session_s_workspace_is_private_and_goes_unless_it_is_kept(room: WorkRoom) -> None:
+    modes: list[int] = []
+
+    def look(request: SessionRequest, workspace: Path, ctx: Context) -> None:
+        modes.append(stat.S_IMODE(workspace.stat().st_mode))
+        (workspace / "left.txt").write_text("x")
+
+    room.proposer = ActingProposer(look)
+    room.replied(room.session_request(TREE))
+    assert modes == [0o700]
+    assert list((room.runs / "work").iterdir()) == []
+    room.work = evolve(room.work, keep_workspaces=True)
+    request = room.session_request(TREE, EVIDENCE)
+    room.replied(request)
+    assert (room.runs / "work" / request_digest(request) / "left.txt").read_text() == "x"
