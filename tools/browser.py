@@ -17,7 +17,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Final
@@ -42,6 +42,7 @@ OPTIONS: Final = (
 WIDTHS: Final = (1280, 390)
 SCHEMES: Final = ("light", "dark")
 PATIENCE_SECONDS: Final = 60.0
+CLOSING_SECONDS: Final = 15.0
 TALLEST: Final = 3000
 """Pixels of a page that its picture shows."""
 QUIET_SECONDS: Final = 0.3
@@ -123,8 +124,14 @@ class Browser:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._process.kill()
-        self._process.wait()
+        with suppress(OSError, RuntimeError, TimeoutError):
+            self._session = ""
+            self._ask("Browser.close")
+        try:
+            self._process.wait(CLOSING_SECONDS)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
         os.close(self._write)
         os.close(self._read)
         for _ in range(20):  # its children leave the folder a moment later
@@ -141,7 +148,7 @@ class Browser:
             "Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=width < 600
         )
         self._ask("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
-        self._until_quiet()
+        self._until_quiet(seconds=QUIET_SECONDS / 6)  # nothing of the page before is taken for this one's
         self._told.clear()
         self._ask("Page.navigate", url=url)
         self._until_quiet("Page.loadEventFired")
@@ -210,12 +217,10 @@ class Browser:
                     return result
         raise TimeoutError(f"the browser has not answered to {method}")
 
-    def _until_quiet(self, after: str = "") -> None:
+    def _until_quiet(self, after: str = "", seconds: float = QUIET_SECONDS) -> None:
         end = time.monotonic() + PATIENCE_SECONDS
         while time.monotonic() < end:
-            if not list(self._receive(QUIET_SECONDS)) and (
-                not after or any(told["method"] == after for told in self._told)
-            ):
+            if not list(self._receive(seconds)) and (not after or any(told["method"] == after for told in self._told)):
                 return
         raise TimeoutError("the page does not come to rest")
 
