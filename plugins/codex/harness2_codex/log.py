@@ -52,7 +52,8 @@ Entry: TypeAlias = Answered | ToolFailed | ToolDone | Other
 
 _COLOUR: Final = re.compile(r"\x1b\[[0-9;]*m")
 _LINE: Final = re.compile(
-    r"\d{4}-\d\d-\d\dT[\d:.]+Z +(?:TRACE|DEBUG|INFO|WARN|ERROR) +(?P<target>[\w:.]+): (?P<text>.*)"
+    r"\d{4}-\d\d-\d\dT[\d:.]+Z +(?:TRACE|DEBUG|INFO|WARN|ERROR) +"
+    r"(?:|.*?: )(?P<target>codex_\w+(?:[:.]+\w+)*): (?P<text>.*)"  # spans, as far as the filter shows any, come first
 )
 _FIELD: Final = re.compile(r'(?<![^\s])([\w.]+)=("(?:[^"\\]|\\.)*"|\S*)')
 _ROUTER: Final = "codex_core::tools::router"

@@ -49,6 +49,13 @@ def answered(counts: Mapping[str, int], thread: str = MAIN, model: str = "gpt-5.
     return logged(f"{said} conversation.id={thread} app.version=0.171.0 model={model} slug={model}")
 
 
+def within_spans(line: str) -> str:
+    spans = (
+        f'codex.turn_input{{conversation.id={MAIN} turn.id="1"}}:run_request{{model=a: b cwd=/workspace}}: codex_otel'
+    )
+    return line.replace("codex_otel", spans, 1)
+
+
 def failed(text: str, tool: str = "exec_command") -> list[str]:
     done = f'event.name="codex.tool_result_ready" conversation.id={MAIN} call_id="call_1" tool_name="{tool}"'
     return [logged(f"error={text}", "ERROR", "codex_core::tools::router"), logged(done)]
@@ -78,7 +85,7 @@ def everything() -> list[str]:
             status="in_progress",
         ),
         item(4, "command_execution", **command, aggregated_output="a b\nno such\n", exit_code=3, status="failed"),
-        answered({**USAGE, "input_tokens": 500, "cached_input_tokens": 300}),
+        within_spans(answered({**USAGE, "input_tokens": 500, "cached_input_tokens": 300})),
         *failed("Command blocked by PreToolUse hook: not here. Command: rm -rf kept"),
         *failed("apply_patch verification failed: Failed to find expected lines in a.txt:\nold\n", "apply_patch"),
         item(5, "todo_list", state="started", items=[{"text": "look", "completed": False}]),
