@@ -163,7 +163,7 @@ def test_every_agent_that_comes_along_is_on_the_page_of_agents() -> None:
     assert agents
     for (name, token), folder in agents:
         assert re.search(
-            rf"^\| .+ \| `{name}`, `{token}` \| .+\(\.\./plugins/{folder}/README\.md\) \|$", page, re.MULTILINE
+            rf"^\| \[.+\]\(\.\./plugins/{folder}/README\.md\) \| `{name}`, `{token}` \|", page, re.MULTILINE
         )
 
 
