@@ -1,11 +1,13 @@
 """Settings of all tests: hypothesis measures no time, since the machines that run these tests are busy ones.
 
-`HYPOTHESIS_MAX_EXAMPLES` makes property tests shorter: one Python tries the full number, the others a few.
+`HYPOTHESIS_MAX_EXAMPLES` makes property tests shorter: one Python tries the full number, the others a few. Where there
+is no bwrap, what tests run is told to run without a sandbox, as a person has to tell it.
 """
 
 from __future__ import annotations
 
 import os
+import shutil
 
 from hypothesis import settings
 
@@ -13,3 +15,6 @@ settings.register_profile(
     "steady", deadline=None, max_examples=int(os.environ.get("HYPOTHESIS_MAX_EXAMPLES", settings().max_examples))
 )
 settings.load_profile("steady")
+
+if shutil.which("bwrap") is None:
+    os.environ.setdefault("HARNESS2_RUN__SANDBOX", "none")

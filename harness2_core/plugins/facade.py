@@ -92,26 +92,26 @@ def choose_sandbox(
 ) -> tuple[str, Sandbox | None, str]:
     """(name, sandbox, why there is none) for `auto`, `none` or a provider's name; `settings` gives those of a name.
 
-    `auto` takes the default sandbox if it works on this machine, and otherwise goes on without one and says why. One
-    that is asked for by name and does not work is a `ConfigError`.
+    `auto` is the default sandbox. Wherever a sandbox is wanted that is not there or does not work on this machine, that
+    is a `ConfigError`: what agents and models write runs with a person's own rights only where the person said so.
     """
     if configured in NO_SANDBOX:
         return "", None, "the configuration asks for none"
     if configured == "auto" and not registry.names("sandbox"):
-        return "", None, "no sandbox is installed"
+        raise ConfigError("no sandbox is installed", f"install a plugin that brings one, or {_UNCONFINED}")
     name = registry.default("sandbox", "" if configured == "auto" else configured)
     made = sandbox(registry, name, settings(name))
     assert made is not None
     with blaming(registry.find("sandbox", name), "asking whether it works"):
         reason = made.works()
-    if not reason:
-        return name, made, ""
-    if configured == "auto":
-        return "", None, f"{name} does not work here: {reason}"
-    raise ConfigError(
-        f"the sandbox {name!r} does not work here: {reason}",
-        'mend that, or run unconfined with `sandbox = "none"` under [run]',
-    )
+    if reason:
+        raise ConfigError(f"the sandbox {name!r} does not work here: {reason}", f"mend that, or {_UNCONFINED}")
+    return name, made, ""
+
+
+_UNCONFINED = (
+    'let agents run with your own rights, which has to be said: --sandbox none, or sandbox = "none" under [run]'
+)
 
 
 @frozen

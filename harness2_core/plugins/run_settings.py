@@ -92,7 +92,7 @@ class RunSettings:
     store: str = _setting("Where results live.", default="")
     engine: str = _setting("Where work runs.", default="")
     sandbox: str = _setting(
-        "Confinement: auto (the default sandbox if it works here), none, or a sandbox's name.",
+        "Confinement: auto (the default sandbox), none (agents run with your own rights), or a sandbox's name.",
         default="auto",
         validator=matches(r"\S+", "auto, none or a sandbox's name"),
     )

@@ -202,12 +202,12 @@ class WorkerContext:
         return self._providers.sandbox is not None and needs_bridge(self._bounds.network)
 
     def _lent(self) -> Mapping[Channel, Endpoint]:
-        """The endpoints as programs reach them. One without a model is nothing that has to be reached."""
+        """The endpoints as programs reach them. One without address and key is nothing that has to be reached."""
         if not self._is_cut_off:
             return self._endpoints
         granted = bridges(self._endpoints.values())
         return {
-            channel: inside(known, granted) if channel.model or known.socket is not None else known
+            channel: inside(known, granted) if known.url or known.key else known
             for channel, known in self._endpoints.items()
         }
 

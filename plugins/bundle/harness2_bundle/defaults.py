@@ -14,6 +14,7 @@ DEFAULTS: Final[Mapping[str, str]] = {
     "store": "filesystem",
     "engine": "threads",
     "sandbox": "bubblewrap",
+    "access": "relay",
     "selector": "blind",
     "reflector": "lesson",
     "proposer": "scripted",

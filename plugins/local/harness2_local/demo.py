@@ -9,7 +9,7 @@ from typing import Annotated, Final
 
 import typer
 
-from harness2_core.api import ConfigError, Happened
+from harness2_core.api import ConfigError, Happened, Harness2Error, Sandbox
 from harness2_core.sweep.read import read
 from harness2_core.sweep.run import Config, Registry, Stop, asked_by_signals, judge_sweep, run_sweep
 
@@ -50,10 +50,15 @@ def demo(
         return _copied(copy)
     registry: Registry = ctx.obj.registry()
     wanted = tuple(_known_modes(registry, modes))
-    file = write_config(to, k, wanted, tuple(_known_domains(domains)))
+    missing = _no_sandbox(registry)
+    file = write_config(to, k, wanted, tuple(_known_domains(domains)), "none" if missing else "auto")
     config = Config.load(file, {})  # the demo is the same whatever variables are set
     if not as_json:
         typer.echo(f"{SCRIPTED}\n")
+    if missing:
+        _notice(
+            f"without a sandbox ({missing}): the programs of the demo, which come with it, run with your own rights"
+        )
     with ctx.obj.watching(no_live, Progress()) as view, asked_by_signals(Stop(), view.tell) as stop:
         told = (view.listener,)
         result = run_sweep(config, registry=registry, listeners=told, stop=stop, notice=_notice)
@@ -94,6 +99,15 @@ def _copied(folder: Path) -> int:
 def _left(code: int, why: str, count: int) -> int:
     typer.echo(f"stopped{f': {why}' if why else ''}; {count} left. The same command goes on from here.", err=True)
     return code
+
+
+def _no_sandbox(registry: Registry) -> str:
+    """Why the default sandbox cannot be used; empty when it can. A run of one's own is refused for that."""
+    try:
+        made = registry.make("sandbox", registry.default("sandbox"), None)
+    except Harness2Error as error:
+        return error.what
+    return made.works() if isinstance(made, Sandbox) else ""
 
 
 def _notice(text: str) -> None:

@@ -24,7 +24,7 @@ _HELP: Final = f"""{MARK}
 """
 
 
-def write_config(folder: Path, k: int, modes: Sequence[str], domains: Sequence[str]) -> Path:
+def write_config(folder: Path, k: int, modes: Sequence[str], domains: Sequence[str], sandbox: str = "auto") -> Path:
     """Writes `folder/harness2.toml`, whose runs directory is `folder`. No domains means all of them.
 
     `ConfigError` when the folder holds anything that is not of an earlier demo.
@@ -33,7 +33,9 @@ def write_config(folder: Path, k: int, modes: Sequence[str], domains: Sequence[s
     if not _ours(folder):
         raise ConfigError(f"{folder} exists already and is not of an earlier demo", "name another folder with --to")
     folder.mkdir(parents=True, exist_ok=True)
-    path.write_text(_HELP + "".join(f"{line}\n" for line in _lines(_tables(k, modes, domains))), encoding="utf-8")
+    path.write_text(
+        _HELP + "".join(f"{line}\n" for line in _lines(_tables(k, modes, domains, sandbox))), encoding="utf-8"
+    )
     return path
 
 
@@ -48,9 +50,11 @@ def _ours(folder: Path) -> bool:
     return path.read_text(encoding="utf-8", errors="replace").startswith(MARK)
 
 
-def _tables(k: int, modes: Sequence[str], domains: Sequence[str]) -> dict[str, Any]:
+def _tables(k: int, modes: Sequence[str], domains: Sequence[str], sandbox: str) -> dict[str, Any]:
     tables = tomllib.loads((EXAMPLES / FILE).read_text(encoding="utf-8"))
     tables["run"] |= {"k": k, "modes": list(modes), "only_domains": list(domains), "runs": "."}
+    if sandbox != "auto":
+        tables["run"]["sandbox"] = sandbox
     adapter, playbooks = tables["adapters"]["tasks"], tables["proposers"]["scripted"]["playbooks"]
     adapter["path"] = str(EXAMPLES / adapter["path"])
     for domain, playbook in playbooks.items():

@@ -152,6 +152,28 @@ def test_an_interrupted_demo_goes_on_where_it_stopped(tmp_path: Path) -> None:
 
 @process
 @together
+def test_where_no_sandbox_works_the_demo_says_so_and_a_run_of_ones_own_is_refused(tmp_path: Path) -> None:
+    bare = {**os.environ, "PATH": str(HARNESS2.parent)}  # no bwrap there
+
+    def typed(*arguments: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [HARNESS2, *arguments], cwd=tmp_path, env=bare, capture_output=True, text=True, timeout=600
+        )
+
+    shown = typed("demo", "--domains", "sensors", "--modes", "null", "--k", "1")
+    assert shown.returncode == 0, shown.stderr
+    assert "without a sandbox (" in shown.stderr
+    assert 'sandbox = "none"' in (tmp_path / "harness2-demo" / "harness2.toml").read_text()
+
+    assert typed("demo", "--copy-to", "mine").returncode == 0
+    refused = typed("--config", "mine/harness2.toml", "run")
+    assert refused.returncode == 1
+    assert "--sandbox none" in refused.stderr
+    assert not (tmp_path / "mine" / "runs" / "adapt").exists()
+
+
+@process
+@together
 def test_the_whole_demo_takes_a_minute_at_most(full_demo: Path) -> None:
     report = (full_demo.parent / "report.txt").read_text()
     assert (full_demo.parent / "code.txt").read_text() == "0", (full_demo.parent / "progress.txt").read_text()

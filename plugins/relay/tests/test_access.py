@@ -42,7 +42,7 @@ class TestRelay(AccessContract):
     @pytest.fixture
     def refused(self) -> Sequence[Channel]:
         return (
-            Channel("vendor/model"),
+            channel(""),
             channel("http://127.0.0.1:9/v1", key_variable="NOT_SET"),
             channel("ftp://models.invalid"),
             channel("https://user:canary@models.invalid/v1"),
@@ -180,16 +180,19 @@ def test_nothing_is_left_when_nobody_needs_it(access: RelayAccess) -> None:
         ask(one)
 
 
-def test_without_model_and_url_there_is_nothing_to_reach(access: RelayAccess) -> None:
-    with access.open(Channel(), digest_bytes(b"a"), "executor") as endpoint:
+@pytest.mark.parametrize(
+    "given", [Channel(), Channel("a-service-knows-it"), Channel(options={"key_variable": VARIABLE})]
+)
+def test_without_a_url_there_is_nothing_to_reach(access: RelayAccess, given: Channel) -> None:
+    with access.open(given, digest_bytes(b"a"), "executor") as endpoint:
         assert endpoint == Endpoint()
-    assert access.channel_problems(Channel(), "executor") == ()
+    assert access.channel_problems(given, "executor") == ()
 
 
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        (Channel("m"), "has no url"),
+        (channel(""), "no url"),
         (channel("http://127.0.0.1:9", key_variable="NOT_SET"), "export NOT_SET"),
         (channel("models.example/v1"), "no http or https address"),
         (channel("https://models.example/v1?key=canary"), "query"),
