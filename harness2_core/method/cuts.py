@@ -8,7 +8,6 @@ own.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import PurePosixPath
 from typing import Final
 
 from attrs import field, frozen
@@ -53,4 +52,6 @@ def too_many(views: Manifest, caps: Caps) -> frozenset[str]:
 
 
 def is_image(path: str) -> bool:
-    return PurePosixPath(path).suffix.lower() in IMAGES
+    name = path.rpartition("/")[2]
+    dot = name.rfind(".")
+    return dot > 0 and name[dot:].lower() in IMAGES

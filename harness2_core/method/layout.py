@@ -99,5 +99,7 @@ def shown(path: str) -> str:
 
 def one_line(text: str, limit: int = 300) -> str:
     """`text` for a line of an index: blanks folded, cut at `limit` characters."""
-    folded = " ".join("".join(c if c.isprintable() else " " for c in text).split())
+    if not text.isprintable():
+        text = "".join(c if c.isprintable() else " " for c in text)
+    folded = " ".join(text.split())
     return folded if len(folded) <= limit else folded[: limit - 1] + "…"

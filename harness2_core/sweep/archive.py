@@ -46,6 +46,7 @@ class Archive:
         self.store = store
         self.rollout = lru_cache(CACHED)(self._rollout)
         self.tree = lru_cache(CACHED)(self._tree)
+        self.manifest = lru_cache(CACHED)(self._manifest)
         self._adopted: dict[str, Adoption] = {}
         """Entries of libraries read so far: some kilobytes a task, and each is read for every later task."""
         self._found: dict[tuple[str, str], object] = {}
@@ -78,6 +79,8 @@ class Archive:
 
     def openings(self, namespace: Namespace, task: str) -> Mapping[int, Opening]:
         """Attempt -> how the task was opened for it; the first attempt has an opening only when it began afresh."""
+        if not self._opened:
+            return {}
         home, attempt, found = namespace.of_mode(HOME), 1, {}
         while (key := _key(home, task, attempt)) in self._opened or attempt == 1:
             opening = self._optional("opening", key, Opening) if key in self._opened else None
@@ -136,7 +139,7 @@ class Archive:
         """A blob as text; bytes that are not UTF-8 are replaced."""
         return trees.read_blob(self.store, digest).decode(errors="replace")
 
-    def manifest(self, digest: Digest) -> Manifest:
+    def _manifest(self, digest: Digest) -> Manifest:
         return trees.read_manifest(self.store, digest)
 
     def _tree(self, digest: Digest) -> HarnessTree:

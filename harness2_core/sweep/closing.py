@@ -37,7 +37,7 @@ def close(study: Study, key: Key, results: Results) -> Body[Result | Held]:
     record = ModeRecord(
         mode=key.mode,
         k=study.home.k,
-        plan=plan.digest,
+        plan=study.experiment.plans[key.mode],
         view=view.view,
         seen=view.seen,
         stages=tuple(stages_in(results, key.task, key.mode, plan).values()),

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -89,14 +89,7 @@ def write_tree(directory: Path, tree: HarnessTree) -> int:
         changed += _write(target, text.encode())
         if text.startswith("#!"):
             target.chmod(0o755)
-    for target in sorted(directory.rglob("*"), reverse=True):  # of an earlier attempt
-        if target.is_symlink() or not target.is_dir():
-            if target.relative_to(directory).as_posix() not in tree.files:
-                target.unlink()
-                changed += 1
-        elif not any(target.iterdir()):
-            target.rmdir()
-    return changed
+    return changed + _without_others(directory, "", tree.files)
 
 
 def write_entry(archive: Archive, directory: Path, shelved: Shelved) -> int:
@@ -125,6 +118,26 @@ def _context(archive: Archive, sessions: tuple[Digest, ...]) -> bytes:
         files = {path: entry.digest for path, entry in archive.manifest(request["evidence"]).entries.items()}
         shown.append({"request": digest, "draw": request["draw"], "editable": request["editable"], "files": files})
     return json.dumps(shown, ensure_ascii=False, indent=2, sort_keys=True).encode() + b"\n"
+
+
+def _without_others(directory: Path, below: str, files: Mapping[str, str]) -> int:
+    """Removes what is none of `files`, such as those of an earlier attempt; how many files that were."""
+    try:
+        with os.scandir(directory) as found:
+            entries = list(found)
+    except FileNotFoundError:
+        return 0
+    removed = 0
+    for entry in entries:
+        path = Path(entry.path)
+        if entry.is_dir(follow_symlinks=False):
+            removed += _without_others(path, f"{below}{entry.name}/", files)
+            if not any(path.iterdir()):
+                path.rmdir()
+        elif f"{below}{entry.name}" not in files:
+            path.unlink()
+            removed += 1
+    return removed
 
 
 def _newer(path: Path, than: int) -> bool:
