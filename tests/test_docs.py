@@ -246,6 +246,7 @@ def test_a_command_line_that_is_right_passes(line: str) -> None:
         "records_page",
         "scaffold_page",
         "shipped_page",
+        "timeline_drawing",
     ],
 )
 def test_what_a_program_writes_is_up_to_date(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -279,6 +280,7 @@ def test_every_program_that_writes_pages_is_looked_at() -> None:
         "records_page",
         "scaffold_page",
         "shipped_page",
+        "timeline_drawing",
     ]
 
 

@@ -84,9 +84,10 @@ def test_the_order_of_pages_has_each_page_once(docs_site: ModuleType) -> None:
 
 
 def test_a_drawing_becomes_part_of_its_page(docs_site: ModuleType, tmp_path: Path) -> None:
-    (tmp_path / "plan-x.svg").write_text("<svg>a plan</svg>\n")
+    (tmp_path / "plan-x.svg").write_text('<svg class="plan">a plan</svg>\n')
+    (tmp_path / "live.svg").write_text("<svg>of one scheme</svg>\n")
     made = docs_site.with_drawings("before\n\n![a plan](plan-x.svg)\n\n![a picture](live.svg)\n", tmp_path)
-    assert "<svg>a plan</svg>" in made
+    assert '<svg class="plan">a plan</svg>' in made
     assert "![a picture](live.svg)" in made
 
 

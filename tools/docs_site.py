@@ -79,12 +79,13 @@ def plain_bars(text: str) -> str:
 
 
 def with_drawings(text: str, folder: Path) -> str:
-    """Drawings of plans stand in the page itself, so that they follow its colours."""
+    """Drawings that know both schemes stand in the page itself, so that they follow its colours."""
 
     def drawn(found: re.Match[str]) -> str:
-        if not found[2].startswith("plan-"):
+        text = (folder / found[2]).read_text(encoding="utf-8").strip()
+        if not text.startswith('<svg class="plan"'):
             return found[0]
-        return f'<div class="drawing" markdown="0">\n{(folder / found[2]).read_text(encoding="utf-8").strip()}\n</div>'
+        return f'<div class="drawing" markdown="0">\n{text}\n</div>'
 
     return _DRAWING.sub(drawn, text)
 

@@ -25,6 +25,7 @@ PROGRAMS: Final = (
     "scaffold_page",
     "shipped_page",
     "plan_drawing",
+    "timeline_drawing",
 )
 """Modules with `FILES`: path -> the function that makes its text."""
 
