@@ -43,6 +43,8 @@ _MODEL: Final = {
     CACHE_READ: "cacheReadInputTokens",
     CACHE_WRITE: "cacheCreationInputTokens",
 }
+_PLACES: Final = 12
+"""Of an amount in USD: the sums of Claude Code have the noise of binary fractions beyond."""
 _LONG: Final = "[1m]"
 """At the end of a model's name: the same model, asked with a longer context."""
 
@@ -124,4 +126,4 @@ def _nonzero(counts: Counter[str]) -> Mapping[str, int]:
 def _amount(value: Json) -> Decimal | None:
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 1e9:
         return None
-    return Decimal(str(value))
+    return round(Decimal(str(value)), _PLACES)

@@ -255,6 +255,16 @@ def test_nothing_that_a_task_brings_changes_the_harness_or_is_replaced(room: Off
     assert not (ran.workspace / "MARK-server-ran").exists()
 
 
+def test_a_sub_agent_starts_no_server_even_if_its_front_matter_says_so(room: OfflineRoom) -> None:
+    """The surface refuses such front matter; a tree that came another way shall find the door shut, too."""
+    server = "mcpServers:\n  - poison:\n      type: stdio\n      command: touch\n      args: [server-ran]\n"
+    text = f"---\nname: checker\ndescription: Checks.\n{server}---\nCheck.\n"
+    start = Turn("", calls=(tool_call("Agent", subagent_type="checker", description="d", prompt="p"),))
+    ran = run(room, start, DONE, DONE, tree=HarnessTree({**TREE.files, ".claude/agents/checker.md": text}))
+    assert len(ran.asked) == 3
+    assert not (ran.workspace / "server-ran").exists()
+
+
 def test_eight_runs_side_by_side_share_nothing(room: OfflineRoom) -> None:
     def one(number: int) -> Ran:
         tree = HarnessTree({**TREE.files, "CLAUDE.md": f"MARK-own-{'abcdefgh'[number]}. Load pebbles.\n"})

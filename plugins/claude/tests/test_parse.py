@@ -367,6 +367,10 @@ def test_a_stream_cut_before_its_result_counts_each_message_once_and_says_so() -
     assert "the stream ended before its result: what was used is at least what is counted" in trajectory.notes
 
 
+def test_an_amount_has_no_noise_of_binary_fractions() -> None:
+    assert parsed(*WORK, result(usd=0.000035000000000000004)).usage.usd == "0.000035"
+
+
 @pytest.mark.parametrize("usd", [None, True, -1, "0.5", 1e300, {}, [1]])
 def test_an_amount_that_is_none_is_not_taken(usd: object) -> None:
     value = {**result(), "total_cost_usd": usd}
