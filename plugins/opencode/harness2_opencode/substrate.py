@@ -1,0 +1,112 @@
+"""The substrate `opencode`: ties surface, install, reading and ending together. Pure but for finding the programs."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Final
+
+from attrs import evolve
+from harness2_agents.npm import set_up, told
+from harness2_agents.pinned import OPENCODE
+from harness2_agents.prices import is_priced
+from harness2_agents.programs import find, problems
+
+from harness2_core.api import (
+    Channel,
+    ConfigError,
+    Ending,
+    Endpoint,
+    Exit,
+    Failure,
+    HarnessTree,
+    Install,
+    Lost,
+    Place,
+    Surface,
+    Trajectory,
+)
+
+from .base_harness import base_harness
+from .ending import ending_words, loss_in, outcome_in
+from .install import Programs, installed
+from .reading import read
+from .settings import OpencodeSettings
+from .surface import SURFACE, silent_problems
+
+_RIPGREP: Final = (
+    "install it (Debian, Ubuntu: apt-get install ripgrep), or name it: substrates.opencode.ripgrep; without it "
+    "OpenCode would fetch it, and its skills and searches fail"
+)
+
+
+class Opencode:
+    """Implements `Substrate` and all its optional protocols."""
+
+    protocol: Final = "chat"
+    tested_version: Final = OPENCODE.version
+
+    def __init__(self, settings: OpencodeSettings | None = None) -> None:
+        self._settings = settings or OpencodeSettings()
+
+    @property
+    def surface(self) -> Surface:
+        return SURFACE
+
+    def base_tree(self) -> HarnessTree:
+        return base_harness()
+
+    def check_tree(self, tree: HarnessTree) -> Sequence[str]:
+        return tuple(silent_problems(tree))
+
+    def install(self, tree: HarnessTree, prompt: str, channel: Channel, place: Place, endpoint: Endpoint) -> Install:
+        return installed(self._programs, tree, prompt, channel, place, endpoint, self._settings)
+
+    def parse(self, stdout: Iterable[bytes], stderr: Iterable[bytes], exit: Exit) -> Trajectory:
+        reading = read(stdout)
+        events = reading.finished(well=exit.code == 0)
+        complaint = b"".join(stderr).replace(b"\x00", b"").decode("utf-8", "replace")
+        ending = ending_words(exit, told=any(isinstance(event, Failure) for event in events), stderr=complaint)
+        notes = tuple(reading.notes())
+        return Trajectory(
+            (*events, Failure(ending)) if ending else events,
+            evolve(reading.spent.usage(), elapsed_ms=exit.usage.elapsed_ms),
+            (*notes, "its output was longer than what is kept") if exit.truncated else notes,
+        )
+
+    def loss(self, trajectory: Trajectory, exit: Exit) -> Lost | None:
+        return loss_in(trajectory, exit)
+
+    def outcome(self, trajectory: Trajectory, exit: Exit) -> Ending | None:  # noqa: ARG002 - the seam's
+        return outcome_in(trajectory)
+
+    def version(self) -> str:
+        version = self._programs.opencode.version
+        return f"opencode {version}" if version else ""
+
+    def knows_price(self, channel: Channel) -> bool:
+        """By the price list: OpenCode tells tokens, and an amount only of models whose price it was given."""
+        return is_priced(channel.model)
+
+    def preflight(self) -> Sequence[str]:
+        found = problems(OPENCODE, self._settings.binary)
+        return found if self._ripgrep is not None else (*found, f"there is no ripgrep (`rg`): {_RIPGREP}")
+
+    def set_up(self, to: Path | None) -> str:
+        """What to tell the person who asked for it."""
+        return told(OPENCODE, set_up(OPENCODE, to), to)
+
+    @cached_property
+    def _programs(self) -> Programs:
+        program = find(OPENCODE, self._settings.binary)
+        if self._ripgrep is None:
+            raise ConfigError("opencode needs ripgrep (`rg`), which is not here", _RIPGREP)
+        return Programs(program, program.version or OPENCODE.version, self._ripgrep)
+
+    @cached_property
+    def _ripgrep(self) -> Path | None:
+        named = self._settings.ripgrep
+        found = shutil.which(str(Path(named).expanduser()) if named else "rg")
+        return None if found is None else Path(found).absolute()
