@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 import attrs
 import pytest
 
+import harness2_core
 from harness2_core import api
 from harness2_core.api import hookspecs
 from harness2_core.cli import main
@@ -25,6 +26,7 @@ from harness2_core.model import records
 from harness2_core.model.channel import Usage
 from harness2_core.model.events import Happened
 from harness2_core.plugins.config import FLAT, NAMED
+from harness2_core.plugins.discovery import API_VERSION, OLDEST_API
 from harness2_core.plugins.run_settings import LibrarySettings, RoleSettings, RunSettings
 from harness2_core.work.policy import LOSSES
 
@@ -352,6 +354,14 @@ def test_every_kind_of_record_is_documented() -> None:
     kinds |= set(re.findall(r'^_?(?:KIND|SIGHTED): Final = "(\w+)"', text, re.MULTILINE))
     assert len(kinds) > 10
     assert sorted(kind for kind in kinds if f"`{kind}`" not in page) == []
+
+
+def test_the_page_of_versions_says_what_this_core_speaks() -> None:
+    page = (ROOT / "docs" / "plugin-api.md").read_text(encoding="utf-8")
+    minor = ".".join(harness2_core.__version__.split(".")[:2])
+    groups = [f"`harness2.v{number}`" for number in range(OLDEST_API, API_VERSION + 1)]
+    assert f"\n| {minor} | {', '.join(groups)} |\n" in page
+    assert [group for group in groups if not re.search(rf"^\| {group} \| [\d.]+ \| .+ \|$", page, re.MULTILINE)] == []
 
 
 # -- settings, templates, policies
