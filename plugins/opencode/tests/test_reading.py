@@ -121,7 +121,8 @@ def test_an_amount_in_the_stream_goes_before_the_price_list_and_none_is_not_zero
     usage = parsed(stream("odd")).usage
     assert (usage.usd, usage.source) == ("0.00068", "stream")
     usage = parsed(stream("out_of_steps")).usage
-    assert (usage.usd, usage.source, usage.tokens) == (None, "unknown", {"input": 10, "output": 5})
+    assert (usage.usd, usage.source) == (None, "unknown")
+    assert usage.tokens == {"input": 10, "output": 5}
 
 
 def test_without_the_observer_it_is_said_that_sub_agents_are_not_counted() -> None:
@@ -184,7 +185,7 @@ def test_a_time_limit_while_waiting_is_a_loss_unless_work_followed() -> None:
     wait = MAKE.told("retry", attempt=1, message="Overloaded", wait_ms=2000, at=1000)
 
     def text(end: int) -> str:
-        return MAKE.event("text", part=MAKE.part(1, "text", text="Hello.", time={"start": 1, "end": end}))
+        return str(MAKE.event("text", part=MAKE.part(1, "text", text="Hello.", time={"start": 1, "end": end})))
 
     assert ending(wait, TIMED_OUT) == "provider"
     assert ending(f"{wait}\n{text(999)}", TIMED_OUT) == "provider", "that came before, and was told late"
