@@ -1,9 +1,11 @@
 """Exact resume under random kills: SIGKILL at random moments, the same command again, until so many are dead.
 
-Two modes, k = 2, four tasks in two domains, programs run as real processes. On the way the improver leaves trees that
+Two modes, k = 2, four tasks in two domains. The harness is a program: every eighth draw runs it as a real, supervised
+process, the others within the worker, so that a thousand kills take minutes. On the way the improver leaves trees that
 need a correction, meets a rate limit, refuses, loses connections and some sessions for good, each by the digest of the
-request and the number of the try, so that agents answer alike in every run. Whenever a sweep comes to its end, its
-records are compared with those of an undisturbed one, and a new sweep begins.
+request and the number of the try, so that agents answer alike in every run. One runs directory is killed a dozen times
+(the resume of a resume of a resume) before its sweep comes to its end; then its records are compared with those of an
+undisturbed one, and a new sweep begins.
 
     python benchmarks/kill_resume.py [--kills 100] [--modes parallel,sequential] [--k 2] [--seed 1] [--keep DIR]
 
@@ -33,23 +35,33 @@ from harness2_core.work.attempts import attempts_of
 KILLED = -9
 TASKS = ("north/one", "north/two", "south/one", "south/two")
 PROGRAM = """\
-import os
+import sys
 from pathlib import Path
 
-print("error: nothing is known of the numbers")
-total = sum(int(line) for line in Path("inputs/numbers.txt").read_text().splitlines() if line.isdigit())
-output = Path(os.environ["HARNESS2_OUTPUT"])
-output.mkdir(parents=True, exist_ok=True)
-(output / "sum.txt").write_text(f"{total} {len(Path(__file__).read_text())}\\n")
+
+def solve(inputs, output, size):
+    total = sum(int(line) for line in (inputs / "numbers.txt").read_text().splitlines() if line.isdigit())
+    output.mkdir(parents=True, exist_ok=True)
+    (output / "sum.txt").write_text(f"{total} {size}\\n")
+
+
+if __name__ == "__main__":
+    solve(Path("inputs"), Path(sys.argv[1]), len(Path(__file__).read_text()))
 """
 PLUGINS = '''
 import hashlib
+import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from harness2_core.api import NO_MODEL, Lost, Outcome, Provider, Said, executor_engine, hookimpl
+from harness2_core.api import (
+    NO_MODEL, Action, Allowed, Install, Lost, Observation, Outcome, Provider, Said, Surface, Trajectory,
+    executor_engine, hookimpl,
+)
 from harness2_core.testing.crashing import CrashingStore
+
+PROGRAM = "scripts/solve.py"
 
 
 def number(text):
@@ -97,6 +109,23 @@ class Trying:
         return count
 
 
+class Adding:
+    """Runs the program of the harness: every eighth draw as a process, the others here."""
+
+    surface = Surface("adding", always_on=(), cap_chars=0, allowed=(Allowed("program", PROGRAM),), required=(PROGRAM,))
+
+    def run(self, tree, prompt, channel, workspace, ctx):
+        program = tree.files[PROGRAM]
+        if number(ctx.key) % 8 == 0:
+            argv = (sys.executable, "-I", "-S", PROGRAM, ctx.place(workspace).output)
+            ctx.spawn(Install({PROGRAM: program.encode()}, {}, argv, {}), workspace, 60)
+        else:
+            names = {"__name__": "harness"}
+            exec(compile(program, PROGRAM, "exec"), names)
+            names["solve"](workspace / "inputs", workspace / "output", len(program))
+        return Trajectory((Action("adding", PROGRAM), Observation("error: nothing is known of the numbers")), NO_MODEL)
+
+
 class Hurried:
     """Four threads, and a clock on which waiting takes no time while nothing runs."""
 
@@ -135,6 +164,11 @@ def watched(runs):
 @hookimpl
 def harness2_proposers():
     return [Provider("trying", "fails on the way", "kill_plugins:Trying")]
+
+
+@hookimpl
+def harness2_substrates():
+    return [Provider("adding", "a program, mostly run within the worker", "kill_plugins:Adding")]
 
 
 @hookimpl
@@ -189,14 +223,18 @@ def measure(root: Path, given: argparse.Namespace) -> Count:
     with Warm(root / "output.txt", root / "site") as program:
         began = time.monotonic()
         undisturbed = program.run(arguments(root, quiet, given))
-        longest = time.monotonic() - began
+        whole = time.monotonic() - began
         if undisturbed not in (0, 2):
             sys.exit(f"the undisturbed run ended with {undisturbed}:\n{(root / 'output.txt').read_text()}")
         expected = comparable(FilesystemStore(quiet / "store"))
+        began = time.monotonic()
+        program.run(arguments(root, quiet, given))
+        starting = time.monotonic() - began  # nothing was left to do
+        latest = starting + (whole - starting) / 4
         forget(orders)
         while count.kills < given.kills:
             # The last sweep is seen to its end.
-            code = program.run(arguments(root, runs, given), kill_after=chance.uniform(0.01, longest / 2))
+            code = program.run(arguments(root, runs, given), kill_after=chance.uniform(0.01, latest))
             count.starts += 1
             count.kills += code == KILLED
             if code == KILLED and count.kills < given.kills:
@@ -233,7 +271,7 @@ def compare(count: Count, runs: Path, expected: object, orders: Path) -> None:
 def arguments(root: Path, runs: Path, given: argparse.Namespace) -> list[str]:
     settings = {
         "run.bench": "tasks",
-        "run.substrate": "python",
+        "run.substrate": "adding",
         "run.engine": "hurried",
         "run.store": "watched",
         "run.sandbox": "none",
@@ -259,7 +297,7 @@ def make_bench(root: Path, orders: Path) -> None:
         files[f"bench/{task}/task.toml"] = 'expects = ["sum.txt"]\n'
     info = "site/kill_plugins-1.0.dist-info"
     files[f"{info}/METADATA"] = "Metadata-Version: 2.1\nName: kill-plugins\nVersion: 1.0\n"
-    entries = ("proposer.trying", "engine.hurried", "store.watched")
+    entries = ("proposer.trying", "substrate.adding.ad", "engine.hurried", "store.watched")
     files[f"{info}/entry_points.txt"] = "[harness2.v1]\n" + "".join(f"{name} = kill_plugins\n" for name in entries)
     files["site/kill_plugins.py"] = PLUGINS.replace("@ORDERS@", repr(str(orders)))
     for path, text in files.items():

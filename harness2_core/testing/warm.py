@@ -12,6 +12,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Sequence
+from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 from types import TracebackType
 from typing import Final, Self, final
@@ -63,12 +64,21 @@ def serve() -> None:
     """The process that forks: an order a line on standard input, an exit code a line on standard output."""
     for name in _MODULES:
         __import__(name)
+    _look_around()
     for line in sys.stdin.buffer:
         order = json.loads(line)
         child = os.fork()
         if child == 0:
             os._exit(_run(order["arguments"], order["output"]))
         print(_ended(child, order["kill_after"]), flush=True)
+
+
+def _look_around() -> None:
+    """Has the command line and the installed plugins imported, as far as showing the settings of all takes."""
+    from harness2_core.cli.main import run
+
+    with open(os.devnull, "w") as nowhere, redirect_stdout(nowhere), redirect_stderr(nowhere):
+        run(["config"])
 
 
 def _run(arguments: Sequence[str], output: str) -> int:
