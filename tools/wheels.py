@@ -3,9 +3,10 @@
     python tools/wheels.py [PLUGIN ...]
 
 Core and each plugin become an sdist and, from it, a wheel; both are looked into. Then core by itself, and core with one
-plugin at a time, go into fresh environments with `--no-index` for our own distributions: what they need of others comes
-from the index first. There the plugin's own tests run, except those marked `together`. The plugins of strangers in
-`tests/downstream` are tried likewise, in whatever way they are built and laid out.
+plugin at a time and those that it needs, go into fresh environments with `--no-index` for our own distributions: what
+they need of others comes from the index first. There the plugin's own tests run, except those marked `together`, and
+those of real agents, which tell nothing of packaging. The plugins of strangers in `tests/downstream` are tried likewise,
+in whatever way they are built and laid out.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from email import message_from_bytes
 from pathlib import Path, PurePosixPath
+from typing import Any
 
 from install import ROOT, environ, find_uv, plugins
 
@@ -38,8 +40,7 @@ def main(names: Sequence[str]) -> int:
     with tempfile.TemporaryDirectory(prefix="harness2-wheels-") as scratch:
         dist = Path(scratch, "dist")
         with ThreadPoolExecutor(AT_ONCE) as pool:
-            with_bundle = any(path.name == "bundle" for path in chosen)
-            needed = list(dict.fromkeys([ROOT, *(plugins() if with_bundle else ()), *chosen]))
+            needed = list(dict.fromkeys([ROOT, *(project for path in chosen for project in with_ours(path))]))
             wheels = dict(zip(needed, pool.map(lambda path: build(path, dist), needed), strict=True))
             check_core_alone(wheels[ROOT], dist, Path(scratch, "core"))
             runs = [pool.submit(check_plugin, path, wheels, dist, Path(scratch, path.name)) for path in chosen]
@@ -53,6 +54,26 @@ def main(names: Sequence[str]) -> int:
     if problems:
         print(f"not usable with core alone: {', '.join(problems)}")
     return 1 if problems else 0
+
+
+def with_ours(project: Path) -> list[Path]:
+    """A project, and the plugins of this checkout that it needs, theirs too."""
+    by_name = {str(table(path)["name"]): path for path in plugins()}
+    found: dict[Path, None] = {}
+    waiting = [project]
+    while waiting:
+        path = waiting.pop()
+        if path not in found:
+            found[path] = None
+            names = (re.match(r"[\w-]+", requirement) for requirement in table(path).get("dependencies", ()))
+            waiting += [by_name[name.group()] for name in names if name and name.group() in by_name]
+    return list(found)
+
+
+def table(project: Path) -> dict[str, Any]:
+    """The table `[project]` of its pyproject.toml."""
+    found: dict[str, Any] = tomllib.loads((project / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    return found
 
 
 def strangers() -> list[Path]:
@@ -121,10 +142,9 @@ def check_core_alone(wheel: Path, dist: Path, home: Path) -> None:
 
 
 def check_plugin(project: Path, wheels: dict[Path, Path], dist: Path, home: Path) -> str:
-    """The closing words of the plugin's tests, run in an environment that holds core and this plugin."""
-    name = tomllib.loads((project / "pyproject.toml").read_text(encoding="utf-8"))["project"]["name"]
-    ours = [wheel for path, wheel in wheels.items() if path not in strangers()]
-    mine = [wheels[ROOT], *(ours if project.name == "bundle" else [wheels[project]])]
+    """The closing words of the plugin's tests, run in an environment that holds core, this plugin and what it needs."""
+    name = table(project)["name"]
+    mine = [wheels[ROOT], *(wheels[path] for path in with_ours(project))]
     python = environment(home, third_party(mine, ("testing",)))
     install(python, ["--no-index", "--find-links", str(dist), f"{name}", "harness2-core[testing]"])
     listed = run([str(python.parent / "harness2"), "plugins", "list"], cwd=home)
@@ -138,7 +158,9 @@ def check_plugin(project: Path, wheels: dict[Path, Path], dist: Path, home: Path
     else:
         shutil.copy(ROOT / "conftest.py", home)
         shutil.copy(ROOT / "pyproject.toml", home)  # for pytest's markers
-    return run([str(python), "-m", "pytest", "-m", "not together", "-p", "no:cacheprovider", "tests"], cwd=home)
+    return run(
+        [str(python), "-m", "pytest", "-m", "not together and not agent", "-p", "no:cacheprovider", "tests"], cwd=home
+    )
 
 
 def third_party(wheels: Iterable[Path], extras: Sequence[str]) -> list[str]:
