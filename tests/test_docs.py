@@ -18,7 +18,7 @@ import attrs
 import pytest
 
 import harness2_core
-from harness2_core import api
+from harness2_core import api, testing
 from harness2_core.api import hookspecs
 from harness2_core.cli import main
 from harness2_core.method.missions import core_templates
@@ -180,6 +180,14 @@ RUN_BY = {
 """Page with Python -> who runs it."""
 
 
+def test_every_name_of_the_testing_kit_is_explained() -> None:
+    page = (ROOT / "docs" / "testing-kit.md").read_text(encoding="utf-8")
+    contracts = [name for name in testing.__all__ if name.endswith("Contract")]
+    assert [name for name in contracts if f"\n### `{name}`\n" not in page] == []
+    others = set(testing.__all__) - set(contracts)
+    assert [name for name in others if not re.search(rf"^\| `{name}` \| \S.* \|$", page, re.MULTILINE)] == []
+
+
 def test_python_on_a_page_is_run_by_somebody() -> None:
     shown = {page.relative_to(ROOT).as_posix() for page in PAGES if any(b.language == "python" for b in blocks(page))}
     assert shown == set(RUN_BY)
@@ -248,6 +256,7 @@ def test_a_command_line_that_is_right_passes(line: str) -> None:
         "records_page",
         "scaffold_page",
         "shipped_page",
+        "testing_page",
         "timeline_drawing",
     ],
 )
@@ -282,6 +291,7 @@ def test_every_program_that_writes_pages_is_looked_at() -> None:
         "records_page",
         "scaffold_page",
         "shipped_page",
+        "testing_page",
         "timeline_drawing",
     ]
 

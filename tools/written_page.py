@@ -24,6 +24,7 @@ PROGRAMS: Final = (
     "records_page",
     "scaffold_page",
     "shipped_page",
+    "testing_page",
     "plan_drawing",
     "timeline_drawing",
 )

@@ -33,6 +33,7 @@ class ToolCall:
 
 
 def tool_call(name: str, /, **arguments: Json) -> ToolCall:
+    """A call of the tool `name` with these arguments, as JSON."""
     return ToolCall(name, json.dumps(arguments))
 
 
@@ -74,10 +75,12 @@ def pieces_of(arguments: str) -> list[str]:
 
 
 def rate_limited(retry_after: int | None = 1) -> Turn:
+    """Answers 429; `retry_after` are the seconds in its header, `None` leaves that out."""
     return Turn("slow down", status=429, retry_after=retry_after)
 
 
 def failing(status: int = 500) -> Turn:
+    """Answers with an error of this status."""
     return Turn("an error that was scripted", status=status)
 
 
