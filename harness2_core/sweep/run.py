@@ -21,6 +21,7 @@ from harness2_core.plugins.config import Config
 from harness2_core.plugins.provider_settings import settings_of
 from harness2_core.plugins.registry import Registry
 from harness2_core.plugins.run_settings import run_settings
+from harness2_core.work.leftovers import end_unclaimed
 from harness2_core.work.worker import perform
 
 from . import readable
@@ -185,6 +186,8 @@ def _swept(
     started: dict[Digest, Request] = {}
     prepare: Prepare[Result] = Prepare(study, body, budget.may_start, started)
     nodes = graph(course.work, study.lookahead)
+    if swept := end_unclaimed(study.runs, study.store):
+        notice(f"ended what a run that was killed had left behind: process {', '.join(map(str, swept))}")
     events.tell("sweep-started", facts=opening(study, nodes) | setting_out(study, course))
     if course.tasks:
         notice(f"to do: {estimate(study, ledger_of(study)).words()}")

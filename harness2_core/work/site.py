@@ -1,7 +1,7 @@
 """The directories of one request on this machine, and what the agent calls them.
 
 The workspace is `<runs>/work/<request digest>`; home, temporary directory, scratch and streams lie beside it, out of
-the workspace. Opening a site removes whatever a killed attempt left there.
+the workspace. Opening a site ends and removes whatever a killed attempt left there.
 """
 
 from __future__ import annotations
@@ -16,6 +16,8 @@ from attrs import frozen
 
 from harness2_core.model.canonical import Digest
 from harness2_core.model.process import Place
+
+from .leftovers import end_left_over
 
 WORKSPACE: Final = "/workspace"
 HOME: Final = "/home/agent"
@@ -34,6 +36,11 @@ class Site:
     aside: Path
     spelt: Path
     """The workspace as the runs directory was given, links and all: it may appear in what plugins print."""
+
+    @property
+    def key(self) -> Digest:
+        """The request's digest."""
+        return self.workspace.name
 
     @property
     def home(self) -> Path:
@@ -73,6 +80,8 @@ def open_site(runs: Path, key: Digest) -> Site:
     given.parent.mkdir(parents=True, exist_ok=True)
     real = given.parent.resolve() / key
     site = Site(runs.resolve(), real, real.with_name(f"{key}.aside"), given)
+    if site.aside.exists():
+        end_left_over(site.runs, key)
     close_site(site)
     for directory in (site.workspace, site.home, site.temp, site.scratch, site.streams):
         directory.mkdir(parents=True, mode=0o700)

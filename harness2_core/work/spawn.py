@@ -21,6 +21,7 @@ from harness2_core.model.paths import collisions
 from harness2_core.model.process import Bridge, Exit, Install, Mount, Place, Policy
 
 from . import process
+from .leftovers import end_left_over
 from .materialise import write_files
 from .nofollow import walk
 from .site import Site, empty
@@ -84,19 +85,23 @@ def spawn(launch: Launch, site: Site, sandbox: Sandbox | None, cancelled: Callab
     if sandbox is not None:
         argv = tuple(sandbox.wrap(argv, policy(launch, site, place), place))
     launch.out.mkdir(parents=True)
-    ended = process.run(
-        argv,
-        cwd=launch.cwd,
-        env=environment(place, launch.env, install.env),
-        stdin=install.stdin,
-        limit_seconds=launch.limit_seconds,
-        out=launch.out,
-        memory_mb=launch.bounds.memory_mb,
-        processes=launch.bounds.processes,
-        disk_mb=launch.bounds.disk_mb,
-        written=(launch.cwd, site.home, site.temp),
-        cancelled=cancelled,
-    )
+    try:
+        ended = process.run(
+            argv,
+            cwd=launch.cwd,
+            env=environment(place, launch.env, install.env),
+            stdin=install.stdin,
+            limit_seconds=launch.limit_seconds,
+            out=launch.out,
+            memory_mb=launch.bounds.memory_mb,
+            processes=launch.bounds.processes,
+            disk_mb=launch.bounds.disk_mb,
+            written=(launch.cwd, site.home, site.temp),
+            cancelled=cancelled,
+        )
+    except Lost:  # its supervisor may be dead, and then nobody has ended what it watched
+        end_left_over(site.runs, site.key)
+        raise
     failure = sandbox.failure(ended) if isinstance(sandbox, TellsFailure) else ""
     if failure:
         raise Lost("sandbox", failure)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import signal
+import subprocess
+import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -37,6 +39,20 @@ def test_no_thread_is_left_when_it_returns(bench: Any) -> None:
     bench.run()
 
     assert set(threading.enumerate()) <= before
+
+
+@pytest.mark.process
+@pytest.mark.skipif(sys.platform != "linux", reason="processes are found by /proc")
+def test_what_a_killed_run_left_alive_is_ended_before_anything_starts_and_told(bench: Any) -> None:
+    home = (bench.runs / "work" / f"{'5' * 64}.aside" / "home").resolve()
+    with subprocess.Popen(["sleep", "300"], env={"HOME": str(home)}, start_new_session=True) as left:
+        result = bench.run()
+
+        assert result.exit_code == 0
+        assert left.wait(60) == -signal.SIGKILL
+    assert [line for line in bench.notices if str(left.pid) in line] == [
+        f"ended what a run that was killed had left behind: process {left.pid}"
+    ]
 
 
 def test_a_listener_that_raises_is_dropped_with_a_notice_and_the_others_hear_on(bench: Any) -> None:
