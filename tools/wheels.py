@@ -5,8 +5,8 @@
 Core and each plugin become an sdist and, from it, a wheel; both are looked into. Then core by itself, and core with one
 plugin at a time and those that it needs, go into fresh environments with `--no-index` for our own distributions: what
 they need of others comes from the index first. There the plugin's own tests run, except those marked `together`, and
-those of real agents, which tell nothing of packaging. The plugins of strangers in `tests/downstream` are tried likewise,
-in whatever way they are built and laid out.
+those of real agents, which tell nothing of packaging. The plugins of strangers in `tests/downstream` are tried too, in
+whatever way they are built and laid out.
 """
 
 from __future__ import annotations
