@@ -93,8 +93,12 @@ class OfflineRoom:
         limit_seconds: int = 120,
         name: str = "run",
         base: str = "/v1",
+        url: str = "",
     ) -> Ran:
-        """One rollout, from a tree to a trajectory. `inputs` are the task's files; `base` is the endpoint's path."""
+        """One rollout, from a tree to a trajectory. `inputs` are the task's files.
+
+        `base` is the endpoint's path; `url` stands in place of its whole address, for one that cannot be reached.
+        """
         workspace = self.root / name / "workspace"
         workspace.mkdir(parents=True)
         for path, text in (inputs or {}).items():
@@ -102,7 +106,7 @@ class OfflineRoom:
             (workspace / path).write_text(text, encoding="utf-8")
         with ModelServer(*turns, key=KEY) as server, _way_out(self.root / name / "out", server) as way_out:
             context = _Offline(self.root / name / "context", way_out)
-            endpoint = Endpoint(f"http://127.0.0.1:{PORT}{base}", KEY)
+            endpoint = Endpoint(url or f"http://127.0.0.1:{PORT}{base}", KEY)
             install = agent.install(tree, prompt, channel, context.place(workspace), endpoint)
             ended = context.spawn(install, workspace, limit_seconds)
             stdout, stderr = ended.stdout.read_bytes(), ended.stderr.read_bytes()

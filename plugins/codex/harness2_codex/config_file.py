@@ -7,10 +7,11 @@ on without what keeps the user, the task and the network out of the harness.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, TypeAlias
 
-from harness2_core.api import Channel, Endpoint
+from harness2_core.api import Channel, ConfigError, Endpoint
 
 from .settings import CodexSettings
 
@@ -40,8 +41,9 @@ def _top(channel: Channel, skills: str, settings: CodexSettings) -> dict[str, Va
     values: dict[str, Value] = {"model": channel.model, "model_provider": PROVIDER}
     if channel.effort:
         values["model_reasoning_effort"] = channel.effort
-    if settings.context_tokens:
-        values["model_context_window"] = settings.context_tokens
+    size = _context_tokens(channel, settings)
+    if size:
+        values["model_context_window"] = size
     if skills:
         values["developer_instructions"] = skills
     return values | {
@@ -53,6 +55,13 @@ def _top(channel: Channel, skills: str, settings: CodexSettings) -> dict[str, Va
         "cli_auth_credentials_store": "file",  # never the user's keyring
         "mcp_oauth_credentials_store": "file",
     }
+
+
+def _context_tokens(channel: Channel, settings: CodexSettings) -> int:
+    told = channel.options.get("context_tokens", str(settings.context_tokens))
+    if not re.fullmatch(r"[0-9]{1,12}", told):
+        raise ConfigError(f"the channel's context_tokens is {told!r}", "give a number of tokens, such as 32000")
+    return int(told)
 
 
 def _tables(endpoint: Endpoint, workspace: str, settings: CodexSettings) -> Mapping[str, dict[str, Value]]:

@@ -17,8 +17,6 @@ from .reading import OUT_OF_STEPS, TURN_FAILED
 NEVER_BEGAN: Final = "codex did not start: "
 """How the text of a `Failure` begins when no conversation was opened: nothing of the harness or task took part."""
 
-_BUSY: Final = "currently experiencing high demand"
-"""What Codex says of a provider's internal error, in place of the provider's words."""
 _CUT: Final = "reason: max_output_tokens"
 """The model said more than one answer may hold."""
 _SETUP: Final = ("Missing environment variable",)
@@ -62,13 +60,11 @@ def outcome_in(trajectory: Trajectory, *, gave_up: bool) -> Ending | None:
 
 
 def _problem(text: str) -> Problem:
-    """What Codex gives up on is the provider's or the network's, unless its words say otherwise."""
+    """What Codex gives up on is the provider's fault, unless its words say otherwise; for some it has its own."""
     if text.startswith(_SETUP):
         return Problem(Kind.ACCESS, text)
     if _CUT in text:
         return Problem(Kind.OVERFLOW, text)
-    if _BUSY in text:
-        return Problem(Kind.SERVICE, text)
     return problem_in(text) or Problem(Kind.SERVICE, text)
 
 

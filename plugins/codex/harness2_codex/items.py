@@ -67,7 +67,7 @@ def _printed(item: Item) -> Observation:
     if code not in (None, 0):
         ends.append(f"exit code {as_text(code)}")
     elif bad:
-        ends.append(f"the command {status}")
+        ends.append(f"the command {'was declined' if status == 'declined' else status}")
     if is_open(item):
         ends.append("(it had not ended when the agent did)")
     return Observation("\n".join(ends), bad)

@@ -66,6 +66,11 @@ def test_an_endpoint_that_nobody_serves_is_a_loss(room: OfflineRoom) -> None:
     assert cause(ran) == "access"
 
 
+def test_an_endpoint_that_does_not_answer_is_a_loss_within_seconds(room: OfflineRoom) -> None:
+    ran = room.run(Codex(), tree=TREE, channel=CHANNEL, url="http://127.0.0.1:9/v1", limit_seconds=60)
+    assert (cause(ran), ran.exit.timed_out) == ("network", False)
+
+
 @pytest.mark.parametrize(
     ("turn", "expected"),
     [

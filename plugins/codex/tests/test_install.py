@@ -13,7 +13,7 @@ from harness2_codex.substrate import Codex
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness2_core.api import Channel, ConfigError, Endpoint, HarnessTree, Install, InvalidValue, Place
+from harness2_core.api import Channel, ConfigError, Endpoint, FrozenMap, HarnessTree, Install, InvalidValue, Place
 
 PLACE = Place("/workspace", "/home/agent", "/workspace/output", "/tmp")
 ENDPOINT = Endpoint("http://127.0.0.1:11811/v1", "canary-key")
@@ -74,6 +74,10 @@ def test_model_and_effort_are_those_of_the_channel(standing_in: CodexSettings) -
 def test_the_size_of_a_context_is_told_when_it_is_set(standing_in: CodexSettings) -> None:
     assert config(made(evolve(standing_in, context_tokens=32_000)))["model_context_window"] == 32_000
     assert "model_context_window" not in config(made(standing_in))
+    channel = Channel(model="vendor/model", options=FrozenMap({"context_tokens": "8000"}))
+    assert config(made(evolve(standing_in, context_tokens=32_000), channel=channel))["model_context_window"] == 8_000
+    with pytest.raises(ConfigError, match="context_tokens"):
+        made(standing_in, channel=evolve(channel, options=FrozenMap({"context_tokens": "many"})))
     with pytest.raises(InvalidValue, match="context_tokens"):
         CodexSettings(context_tokens=-1)
 

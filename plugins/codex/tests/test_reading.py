@@ -137,6 +137,18 @@ def test_an_item_that_never_ended_says_so() -> None:
     assert "of 1 action the stream does not tell the end" in trajectory.notes
 
 
+@pytest.mark.parametrize(
+    ("end", "said"),
+    [
+        ({"exit_code": 3, "status": "completed"}, "exit code 3"),
+        ({"exit_code": None, "status": "declined"}, "the command was declined"),
+        ({"exit_code": None, "status": "failed"}, "the command failed"),
+    ],
+)
+def test_a_command_that_did_not_end_well_is_an_error(end: dict[str, object], said: str) -> None:
+    assert Observation(said, error=True) in parsed(item(1, "command_execution", command="ls", **end)).events
+
+
 def test_a_diff_is_kept_where_one_is_told() -> None:
     changes = [{"path": "a", "kind": "update", "diff": "-1\n+2\n"}]
     assert FileChange("a", "-1\n+2\n") in parsed(item(1, "file_change", changes=changes, status="completed")).events
