@@ -77,7 +77,7 @@ def _look_around() -> None:
     """Has the command line and the installed plugins imported, as far as showing the settings of all takes."""
     from harness2_core.cli.main import run
 
-    with open(os.devnull, "w") as nowhere, redirect_stdout(nowhere), redirect_stderr(nowhere):
+    with Path(os.devnull).open("w") as nowhere, redirect_stdout(nowhere), redirect_stderr(nowhere):
         run(["config"])
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import shutil
+import time
 from typing import Any
 
 import pytest
@@ -12,6 +13,7 @@ from harness2_core.testing.comparing import paid_more_than_once
 from harness2_core.testing.crashing import crash_at, forget, paid_again, steps
 
 KILLED = -9
+KILLS = 50
 
 
 TELLING = (
@@ -44,23 +46,27 @@ def test_killed_at_any_instant_a_sweep_ends_as_an_undisturbed_one(program: Any, 
 
 @pytest.mark.process
 def test_kills_at_random_moments_leave_no_trace(program: Any, bench: Any) -> None:
-    """Those of resumes too: whatever lives is killed until so many are dead."""
+    """Those of resumes too, and of resumes of those: half of them at any time, half after any step of the store."""
     bench.task("sums/second", "1\n# two\n3 000\n", "3001")
     quiet, both = bench.root / "quiet", {"k": 2, "modes": "parallel,sequential"}
+    began = time.monotonic()
     assert program.warm(runs=quiet, **both) == 0, program.output
-    chance, kills, longest = random.Random(9), 0, 0.4
-    while kills < 20:
-        code = program.warm(kill_after=chance.uniform(0.05, longest), **both)
+    whole, expected = time.monotonic() - began, program.records(quiet)
+    forget(program.orders)
+    chance, kills, ends = random.Random(9), 0, 0
+    while kills < KILLS or not ends:  # the last sweep is seen to its end, too
+        by_step = kills < KILLS and chance.random() < 0.5
+        crash_at(program.orders, chance.randrange(1, 150) if by_step else None)
+        limit = 0.0 if by_step or kills >= KILLS else chance.uniform(0.01, whole / 2)
+        code = program.warm(kill_after=limit, **both)
         assert code in (KILLED, 0), program.output
-        if code == 0:  # done before enough were killed: once more from the start
-            assert program.records() == program.records(quiet)
-            shutil.rmtree(bench.runs)
         kills += code == KILLED
-        longest += 0.05  # so that every start gets a little further
-
-    assert program.warm(**both) == 0, program.output
-    assert program.records() == program.records(quiet)
-    assert paid_more_than_once(bench.store(**both)) == ()
+        if code == 0:
+            assert program.records() == expected
+            assert paid_again(program.orders) == paid_more_than_once(bench.store(**both)) == ()
+            forget(program.orders)
+            shutil.rmtree(bench.runs)
+            ends += 1
 
 
 @pytest.mark.process
