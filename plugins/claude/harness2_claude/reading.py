@@ -69,6 +69,8 @@ class Reading:
     _unknown: Counter[str] = field(factory=Counter)
     _denied: Counter[str] = field(factory=Counter)
     _hooks: Counter[str] = field(factory=Counter)
+    _told: Counter[str] = field(factory=Counter)
+    """What Claude Code would have shown to a person."""
 
     def take(self, record: Record) -> None:
         value = record.value
@@ -100,6 +102,8 @@ class Reading:
             yield f"the conversation was summed up to make room, times: {self._counts['compact']}"
         for hook, times in sorted(self._hooks.items()):
             yield f"hook {hook}" + (f", times: {times}" if times > 1 else "")
+        for text, times in self._told.items():
+            yield f"claude says: {text}" + (f", times: {times}" if times > 1 else "")
         if self._denied:
             yield "calls that a hook or missing rights stopped: " + _listed(self._denied)
         if self._unknown:
@@ -135,6 +139,8 @@ class Reading:
                 failed = text_at(value, "outcome") not in ("", "success")
                 said = f" failed: {_short(text_at(value, 'stderr') or text_at(value, 'output'))}" if failed else " ran"
                 self._hooks[(text_at(value, "hook_name") or "without a name") + said] += 1
+            case "notification" | "informational" if text_at(value, "text") or text_at(value, "content"):
+                self._told[_short(text_at(value, "text") or text_at(value, "content"))] += 1
             case _ if kind not in _QUIET:
                 self._keep(f"system {kind}".strip(), value)
 

@@ -62,6 +62,8 @@ class Spent:
     _by_model: dict[str, Counter[str]] | None = None
     _usd: Decimal | None = None
     _result: Mapping[str, int] = field(factory=dict)
+    _free: bool = False
+    """Whether nothing was asked, or all that was asked was refused with a status: nobody asks money for that."""
 
     @property
     def told(self) -> bool:
@@ -81,12 +83,15 @@ class Spent:
             counted.update(_counts(usage, _MODEL))
         self._result = _counts(object_at(result, "usage"), _MESSAGE)
         self._usd = _amount(value_at(result, "total_cost_usd"))
+        self._free = result.get("is_error") is False or count_at(result, "api_error_status") > 0
 
     def usage(self) -> Usage:
         """Its `usd` is unknown as soon as that of one model is."""
         by_model = {name: counts for name, counts in self._models().items() if counts.total()}
         if self._usd is not None and by_model and all(KNOWN.search(name) for name in by_model):
             return Usage(decimal_text(self._usd), _nonzero(_sum(by_model.values())), source="stream")
+        if not by_model and self._free:
+            return Usage("0", source="stream")
         parts = [priced(name, counts, self._requests(name)) for name, counts in by_model.items()]
         known = [Decimal(part.usd) for part in parts if part.usd is not None]
         tokens = _nonzero(_sum(by_model.values()))

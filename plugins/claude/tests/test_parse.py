@@ -231,12 +231,14 @@ def test_words_of_other_programs_between_the_events_are_kept() -> None:
 def test_hooks_retries_and_stopped_calls_are_notes() -> None:
     hook = system("hook_response", hook_name="SessionStart:startup", outcome="error", stderr="no such file")
     retry = system("api_retry", error="overloaded", error_status=529)
+    told = system("notification", text="Stop hook error occurred", priority="immediate")
     stopped = result(permission_denials=[{"tool_name": "Bash"}, {"tool_name": "Bash"}])
-    trajectory = parsed(hook, INIT, retry, retry, assistant(said("Done.")), stopped)
+    trajectory = parsed(hook, INIT, retry, retry, told, assistant(said("Done.")), stopped)
     assert trajectory.events == (Assistant("Done."),)
     assert trajectory.notes == (
         "the provider was asked again, times: 2",
         "hook SessionStart:startup failed: no such file",
+        "claude says: Stop hook error occurred",
         "calls that a hook or missing rights stopped: Bash (2)",
     )
 
@@ -369,6 +371,17 @@ def test_a_stream_cut_before_its_result_counts_each_message_once_and_says_so() -
 
 def test_an_amount_has_no_noise_of_binary_fractions() -> None:
     assert parsed(*WORK, result(usd=0.000035000000000000004)).usage.usd == "0.000035"
+
+
+def test_what_was_only_refused_costs_nothing_and_what_broke_off_something_unknown() -> None:
+    def unused(**more: object) -> Value:
+        return result(models={}, usd=0, usage={}, **more)
+
+    assert parsed(INIT, unused()).usage == Usage("0", source="stream")
+    refused = unused(is_error=True, api_error_status=401)
+    assert parsed(INIT, gave_up("401", "authentication_failed"), refused, code=1).usage == Usage("0", source="stream")
+    broken = unused(is_error=True, api_error_status=None)
+    assert parsed(INIT, gave_up("ECONNRESET", "server_error"), broken, code=1).usage == Usage()
 
 
 @pytest.mark.parametrize("usd", [None, True, -1, "0.5", 1e300, {}, [1]])
