@@ -2,7 +2,8 @@
 
 After each call it is asserted that nothing was written outside the isolated home, that no process is left, that no
 variable, directory, signal handler or global random generator changed, and that no canary can be read anywhere in what
-was written or printed.
+was written or printed. Of programs that the call starts, what they write is seen around the home: in the directory of
+the test.
 """
 
 from __future__ import annotations
@@ -61,11 +62,13 @@ class RunHarness2:
         `AssertionError` says what was left behind, or that it took longer than `limit_seconds` (of a process only).
         """
         allowed = (self.home.root, *writes)
+        before = _around(self.home.root, allowed)
         with Family() as family:
             if process:
                 ran, wrote, changed = self._apart(arguments, env or {}, allowed, limit_seconds)
             else:
                 ran, wrote, changed = self._here(arguments, env or {}, allowed)
+        wrote = sorted({*wrote, *(path for path, _ in _around(self.home.root, allowed) ^ before)})
         shown = f"harness2 {' '.join(arguments)}"
         assert not family.left, f"`{shown}` left processes behind: {'; '.join(family.left)}"
         assert not wrote, f"`{shown}` wrote outside its home: {', '.join(wrote)}"
@@ -131,6 +134,19 @@ class _Streams:
             stream.close()
             self.said.append(file.read_text(encoding="utf-8", errors="replace"))
             file.unlink()
+
+
+def _around(root: Path, allowed: Sequence[Path]) -> set[tuple[str, int]]:
+    """Files and directories beside `root` that nothing may be written to, each with its time of change."""
+    found: set[tuple[str, int]] = set()
+    apart = {str(path) for path in allowed}
+    for folder, folders, names in os.walk(root.parent):
+        folders[:] = [name for name in folders if f"{folder}/{name}" not in apart]
+        for path in (f"{folder}/{name}" for name in (*folders, *names)):
+            if path not in apart:
+                with contextlib.suppress(FileNotFoundError):  # of somebody who is tidying up
+                    found.add((path, os.lstat(path).st_ctime_ns))
+    return found
 
 
 @contextlib.contextmanager

@@ -30,6 +30,10 @@ BAD = """
         Path("mine").write_text("x")
         os.rename("mine", os.environ["ZZ_TARGET"])
     def climbs_outside(): Path("..", "..", "zz-climbed").write_text("x")
+    def lets_a_program_write_outside():
+        subprocess.run(["sh", "-c", 'echo x > "$0"', os.environ["ZZ_TARGET"]], check=True)
+    def lets_a_program_change_what_is_there():
+        subprocess.run(["sh", "-c", 'echo x >> "$0"/bad.txt', os.environ["ZZ_THERE"]], check=True)
     def sets_a_variable(): os.environ["ZZ_LEFT"] = "1"
     def changes_the_directory(): os.chdir("/")
     def uses_the_global_generator(): random.random()
@@ -68,8 +72,12 @@ def does(distributions: object, run_harness2: RunHarness2, tmp_path: Path) -> Ca
     """Runs the command of an invented plugin, which does what it is told."""
     distributions.add("zz-bad", {"command.zz-do": "zz_bad"}, {"zz_bad.py": PLUGIN, "zz_bad_work.py": BAD})  # type: ignore[attr-defined]
 
+    (tmp_path / "zz-there").mkdir()
+    (tmp_path / "zz-there" / "bad.txt").write_text("mine\n")
+
     def do(what: str, process: bool) -> object:
-        return run_harness2("zz-do", what, process=process, env={"ZZ_TARGET": str(tmp_path / "zz-target")})
+        places = {"ZZ_TARGET": str(tmp_path / "zz-target"), "ZZ_THERE": str(tmp_path / "zz-there")}
+        return run_harness2("zz-do", what, process=process, env=places)
 
     return do
 
@@ -98,6 +106,8 @@ def test_a_call_that_leaves_nothing_behind_passes(does: Callable[..., object], p
         ("makes_a_directory_outside", "wrote outside its home: .*zz-target"),
         ("moves_a_file_outside", "wrote outside its home: .*zz-target"),
         ("climbs_outside", "wrote outside its home: .*zz-climbed"),
+        ("lets_a_program_write_outside", "wrote outside its home: .*zz-target"),
+        ("lets_a_program_change_what_is_there", r"wrote outside its home: .*zz-there/bad\.txt"),
         ("sets_a_variable", "changed the variable ZZ_LEFT"),
         ("changes_the_directory", "changed the current directory"),
         ("uses_the_global_generator", "changed the global random generator"),
@@ -116,12 +126,13 @@ def test_what_a_call_leaves_behind_is_noticed(
 @pytest.mark.process
 @pytest.mark.skipif(sys.platform != "linux", reason="processes are found by /proc")
 @pytest.mark.parametrize("what", ["leaves_a_process", "leaves_an_orphan"])
+@both
 def test_a_process_left_behind_is_noticed_and_ended(
-    does: Callable[..., object], monkeypatch: pytest.MonkeyPatch, what: str
+    does: Callable[..., object], monkeypatch: pytest.MonkeyPatch, what: str, process: bool
 ) -> None:
     monkeypatch.setattr("harness2_core.testing.family._PATIENCE_SECONDS", 0.3)
     with pytest.raises(AssertionError, match=r"left processes behind: (\d+) sleep 60") as raised:
-        does(what, True)
+        does(what, process)
     pid = int(str(raised.value).split("behind: ")[1].split()[0])
     assert not Path(f"/proc/{pid}").exists()
 
