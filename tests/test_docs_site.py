@@ -198,6 +198,8 @@ def test_pages_fit_raise_nothing_and_ask_no_other_host(browser: Any, address: st
         assert seen.errors == (), name
         assert seen.overflow <= 0, f"{name} is {seen.overflow} pixels too wide: {seen.wide}"
         assert seen.wide == (), name
+        browser.value("document.querySelectorAll('details').forEach(details => details.open = true)")
+        assert browser.value("document.documentElement.scrollWidth - window.innerWidth") <= 0, f"{name}, all opened"
 
 
 @pytest.mark.browser
