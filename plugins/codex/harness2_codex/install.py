@@ -1,8 +1,8 @@
 """From a tree to what Codex loads: pure, and apart from whatever a task brings.
 
-AGENTS.md, hooks and configuration lie in `CODEX_HOME`, which is in the private home; what the harness names by path,
-skills and scripts, lies at those paths in the workspace. An AGENTS.md or a `.codex/` of the task's own is left alone,
-and means nothing to Codex.
+AGENTS.md, hooks, roles and configuration lie in `CODEX_HOME`, which is in the private home; what the harness names by
+path, skills and scripts, lies at those paths in the workspace. An AGENTS.md or a `.codex/` of the task's own is left
+alone, and means nothing to Codex.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from harness2_core.api import Channel, ConfigError, Endpoint, FrozenMap, Harness
 
 from .config_file import KEY_VARIABLE, config_text
 from .log import FILTER, STEPS_FILTER
+from .roles import role_files
 from .settings import CodexSettings
 from .skill_list import skill_list
 from .surface import ALWAYS_ON, HOOKS
@@ -36,12 +37,14 @@ def installed(
 ) -> Install:
     """Raises `ConfigError` for a channel that Codex could not honour."""
     _check(channel, endpoint)
-    config = config_text(channel, endpoint, place.workspace, skill_list(tree), settings)
+    skills = skill_list(tree)
+    config = config_text(channel, endpoint, place.workspace, skills, settings)
     return Install(
         files=FrozenMap({path: text.encode() for path, text in tree.files.items() if path not in _IN_HOME}),
         home=FrozenMap(
             {
                 f"{CODEX_HOME}/config.toml": config.encode(),
+                **{f"{CODEX_HOME}/agents/{name}": data for name, data in role_files(tree, skills).items()},
                 **{_IN_HOME[path]: text.encode() for path, text in tree.files.items() if path in _IN_HOME},
             }
         ),

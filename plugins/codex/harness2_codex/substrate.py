@@ -30,6 +30,7 @@ from .base_harness import base_harness
 from .ending import ending_words, loss_in, outcome_in
 from .install import installed
 from .reading import read
+from .roles import role_problems
 from .settings import CodexSettings
 from .surface import SURFACE, hook_problems
 
@@ -42,10 +43,11 @@ class Codex:
 
     @property
     def surface(self) -> Surface:
-        return SURFACE
+        off = not self._settings.sub_agents
+        return SURFACE.extended(reserved_scripts=(), sub_agents=False) if off else SURFACE
 
     def check_tree(self, tree: HarnessTree) -> Sequence[str]:
-        return tuple(hook_problems(tree))
+        return (*hook_problems(tree), *role_problems(tree))
 
     def install(self, tree: HarnessTree, prompt: str, channel: Channel, place: Place, endpoint: Endpoint) -> Install:
         return installed(self._program, tree, prompt, channel, place, endpoint, self._settings)

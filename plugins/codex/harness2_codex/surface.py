@@ -1,7 +1,4 @@
-"""The surface of Codex: which files of a harness may be edited, and what Codex would ignore without a word.
-
-Sub-agents have no files of their own here: Codex starts them from its own roles, and they read the same AGENTS.md.
-"""
+"""The surface of Codex: which files of a harness may be edited, and which hooks Codex would ignore without a word."""
 
 from __future__ import annotations
 
@@ -32,11 +29,19 @@ SURFACE: Final = Surface(
         Allowed("skill-file", f"{SKILLS}/<name>/references/<file>", "what a skill refers to", "when it is read"),
         Allowed("skill-file", f"{SKILLS}/<name>/assets/<file>", "a template or data of a skill", "when it is read"),
         Allowed("script", "scripts/<script>.py", "a program the agent runs from the workspace", "none until it is run"),
+        Allowed(
+            "sub-agent",
+            "sub_agents/<name>/AGENT.md",
+            "a role for `spawn_agent`: front matter with `name` and `description`, then its instructions; it reads "
+            "AGENTS.md too, which must say when to start one",
+            "name and description always",
+        ),
         Allowed("hooks", HOOKS, "commands that Codex runs at events; exit code 2 blocks a tool", "what they print"),
     ),
     required=(ALWAYS_ON,),
     trigger_file=ALWAYS_ON,
-    sub_agents=False,
+    sub_agent_name="required",
+    sub_agent_fields=("name", "description"),
     hook_events=(
         "PreToolUse",
         "PostToolUse",

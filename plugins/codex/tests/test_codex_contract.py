@@ -45,6 +45,7 @@ class TestCodex(SubstrateContract):
                 ".agents/skills/pebbles/assets/blank.csv": "weight\n",
                 ".codex/hooks.json": json.dumps(hooks),
                 "scripts/step.py": "print(2)\n",
+                "sub_agents/counter/AGENT.md": "---\nname: counter\ndescription: Counts.\n---\nCount.\n",
             }
         )
 

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import re
-
 import pytest
 from harness2_codex import install
 from harness2_codex.config_file import config_text
@@ -22,7 +19,7 @@ from harness2_core.api import (
     ending_of,
     render,
 )
-from harness2_core.testing import Asked, ToolCall, Turn, failing, rate_limited, tool_call
+from harness2_core.testing import ToolCall, Turn, failing, rate_limited, tool_call
 from harness2_core.testing.offline import OfflineRoom, Ran
 
 pytestmark = [pytest.mark.agent, pytest.mark.process]
@@ -162,25 +159,6 @@ def test_a_model_without_a_price_has_none(room: OfflineRoom) -> None:
     ran = room.run(Codex(), DONE, tree=TREE, channel=Channel(model="nobody/knows-this"))
     assert (ran.trajectory.usage.usd, ran.trajectory.usage.source) == (None, "unknown")
     assert ran.trajectory.usage.tokens == {"input": 10, "output": 5}
-
-
-def test_what_a_sub_agent_does_is_told_and_counted(room: OfflineRoom) -> None:
-    def play(asked: Asked) -> Turn:
-        said = json.dumps(asked.body["input"])
-        if "CHILD: count" in said and "spawn_agent" not in said:
-            return Turn("seven", input_tokens=1000, output_tokens=70)
-        child = re.search(r"agent_id\W+([0-9a-f-]{36})", said)
-        if child is None:
-            return Turn(calls=(ToolCall("spawn_agent", json.dumps({"message": "CHILD: count"}), "multi_agent_v1"),))
-        if "wait_agent" not in said:
-            arguments = json.dumps({"targets": [child.group(1)]})
-            return Turn(calls=(ToolCall("wait_agent", arguments, "multi_agent_v1"),))
-        return Turn("It says seven.")
-
-    ran = room.run(Codex(), *[play] * 6, tree=TREE, channel=Channel(model="nobody/knows-this"))
-    assert Action("spawn_agent", "CHILD: count") in ran.trajectory.events
-    assert "completed: seven" in render(ran.trajectory)
-    assert ran.trajectory.usage.tokens == {"input": 1030, "output": 85}
 
 
 def test_tools_that_never_ran_are_told(room: OfflineRoom) -> None:

@@ -97,6 +97,15 @@ def test_skills_are_listed_in_order_with_their_paths() -> None:
     assert skill_list(TREE) == ""
 
 
+def test_a_sub_agent_becomes_a_role_that_knows_the_skills(standing_in: CodexSettings) -> None:
+    skill = "---\ndescription: Sorts.\n---\nBody\n"
+    agent = '---\r\nname: counter\r\ndescription: >\r\n  Counts\r\n  them.\r\n---\r\nSay "seven" – ☃.\r\n'
+    files = {".agents/skills/a/SKILL.md": skill, "sub_agents/counter/AGENT.md": agent}
+    role = tomllib.loads(made(standing_in, HarnessTree(files)).home[".codex/agents/counter.toml"].decode())
+    assert (role["name"], role["description"]) == ("counter", "Counts them.")
+    assert role["developer_instructions"].startswith('Say "seven" – ☃.\n\n## Skills\n')
+
+
 def test_any_text_survives_the_configuration() -> None:
     texts = st.text(st.characters(exclude_categories=["Cs"]))
 

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from harness2_codex.settings import CodexSettings
 from harness2_codex.substrate import Codex
 
 from harness2_core.api import Action, Assistant, Channel, FileChange, HarnessTree, Observation
@@ -119,10 +118,3 @@ def test_a_patch_of_the_shell_is_told_as_changes_of_files(room: OfflineRoom) -> 
     assert (ran.workspace / "b.txt").read_text() == "newer\n"
     changed = {Path(event.path).name for event in ran.trajectory.events if isinstance(event, FileChange)}
     assert changed == {"a.txt", "b.txt"}
-
-
-def test_sub_agents_may_be_switched_off(room: OfflineRoom) -> None:
-    on = room.run(Codex(), DONE, tree=TREE, channel=CHANNEL, name="on")
-    off = room.run(Codex(CodexSettings(sub_agents=False)), DONE, tree=TREE, channel=CHANNEL, name="off")
-    assert "spawn_agent" in str(on.asked[0].body["tools"])
-    assert "spawn_agent" not in str(off.asked[0].body["tools"])

@@ -48,7 +48,7 @@ def ended(code: int | None = 0, signal: int | None = None, timed_out: bool = Fal
     return Exit(code, signal, timed_out, False, Path("o"), Path("e"), Resources(exceeded=exceeded))
 
 
-def item(number: int, kind: str, state: str = "completed", **fields: object) -> str:
+def item(number: int, kind: str, state: object = "completed", **fields: object) -> str:
     return json.dumps({"type": f"item.{state}", "item": {"id": f"item_{number}", "type": kind, **fields}}) + "\n"
 
 

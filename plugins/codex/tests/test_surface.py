@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
+from harness2_codex.settings import CodexSettings
 from harness2_codex.substrate import Codex
 from harness2_codex.surface import SURFACE, hook_problems
 
@@ -12,6 +13,7 @@ from harness2_core.api import Accepted, HarnessTree, Rejected, accept
 
 BASE = {"AGENTS.md": "Use the skill pebbles.\n"}
 SKILL = "---\ndescription: Sorts pebbles.\n---\nSort.\n"
+SUB_AGENT = "---\nname: counter\ndescription: Counts pebbles.\n---\nCount them.\n"
 COMMAND = {"type": "command", "command": "true"}
 
 
@@ -43,10 +45,27 @@ def test_the_base_harness_is_taken_small_and_of_no_task() -> None:
         ".agents/skills/pebbles/scripts/Any name.sh",
         ".agents/skills/pebbles/references/a.md",
         "scripts/a.py",
+        "sub_agents/counter/AGENT.md",
     ],
 )
 def test_it_takes(path: str) -> None:
-    assert isinstance(taken({path: SKILL if path.endswith("SKILL.md") else "pass\n"}), Accepted)
+    text = {"SKILL.md": SKILL, "AGENT.md": SUB_AGENT}.get(path.rpartition("/")[2], "pass\n")
+    assert isinstance(taken({path: text}), Accepted)
+
+
+def test_a_sub_agent_has_a_name_a_description_and_something_to_do() -> None:
+    path = "sub_agents/counter/AGENT.md"
+    assert "needs 'name: counter'" in problems({path: SKILL})
+    assert "says nothing" in problems({path: SUB_AGENT.partition("Count them")[0]})
+    assert "may not have 'model'" in problems({path: SUB_AGENT.replace("name:", "model: other\nname:")})
+    own = problems({"sub_agents/worker/AGENT.md": SUB_AGENT.replace("counter", "worker")})
+    assert "a role 'worker' of its own" in own
+
+
+def test_without_sub_agents_there_are_no_files_for_them() -> None:
+    surface = Codex(CodexSettings(sub_agents=False)).surface
+    files = {**BASE, "sub_agents/counter/AGENT.md": SUB_AGENT}
+    assert isinstance(accept(surface, {path: text.encode() for path, text in files.items()}), Rejected)
 
 
 @pytest.mark.parametrize(
