@@ -20,20 +20,29 @@ def executor_engine(executor: Executor, *, cancel: Callable[[Digest], None] | No
     Work that has not started is cancelled in the executor; `cancel` ends what runs (default: a mark in this process,
     which the worker's supervisor watches; give one of your own for workers in other processes or on other machines).
     """
-    return _ExecutorEngine(executor, cancel or cancelled_here.add)
+    return _ExecutorEngine(executor, cancel)
 
 
-cancelled_here: set[Digest] = set()
-"""Requests whose work in this process is no longer wanted. A mark goes when the work it ends is over."""
+cancelled_here: set[tuple[str, Digest]] = set()
+"""(runs directory, request) of work in this process that is no longer wanted. A mark goes when its work is over.
+
+With the directory, since two sweeps of one process may ask for the same, each for its own records.
+"""
+
+
+def is_cancelled(work: Assignment, request: Digest) -> bool:
+    """Whether this request of `work` is marked: who gave it does not want it any more."""
+    return (work.runs, request) in cancelled_here
 
 
 class _ExecutorEngine:
-    def __init__(self, executor: Executor, cancel: Callable[[Digest], None]) -> None:
+    def __init__(self, executor: Executor, cancel: Callable[[Digest], None] | None) -> None:
         self._executor = executor
         self._cancel = cancel
         self._done: queue.SimpleQueue[Work] = queue.SimpleQueue()
         self._digests: dict[Work, tuple[Digest, ...]] = {}
         """Of the work that `wait` has not reported yet."""
+        self._runs: dict[Work, str] = {}
         self._unwanted: set[Digest] = set()
 
     def submit(self, call: Call, work: Assignment) -> Work:
@@ -43,7 +52,7 @@ class _ExecutorEngine:
         except BrokenExecutor as error:  # a pool whose process died refuses all work: what befell a worker, not us
             future = Future()
             future.set_exception(error)
-        self._digests[future] = digests
+        self._digests[future], self._runs[future] = digests, work.runs
         future.add_done_callback(self._done.put)
         return future
 
@@ -70,7 +79,7 @@ class _ExecutorEngine:
                 self._unwanted.add(request)
                 # A batch is one piece of work: before it starts, it goes only when none of its draws is wanted.
                 if not (self._unwanted.issuperset(digests) and future.cancel()):
-                    self._cancel(request)
+                    self._end(self._runs[future], request)
 
     def close(self) -> None:
         for digests in tuple(self._digests.values()):
@@ -80,11 +89,17 @@ class _ExecutorEngine:
         for future in tuple(self._digests):
             self._forget(future)
 
+    def _end(self, runs: str, request: Digest) -> None:
+        if self._cancel is None:
+            cancelled_here.add((runs, request))
+        else:
+            self._cancel(request)
+
     def _forget(self, future: Work) -> None:
         """Takes back the marks with the work, or they would end the next attempt at the same request."""
-        digests = self._digests.pop(future, ())
+        digests, runs = self._digests.pop(future, ()), self._runs.pop(future, "")
         self._unwanted.difference_update(digests)
-        cancelled_here.difference_update(digests)
+        cancelled_here.difference_update((runs, digest) for digest in digests)
 
 
 def outcome_of(future: Work, requests: Sequence[Digest]) -> tuple[Ended, ...]:

@@ -5,7 +5,7 @@
         def engine(self):
             return my_engine(MySettings())
 
-`concurrent`: work runs beside the caller. `cancels_running`: work sees in `cancelled_here` that it was cancelled, which
+`concurrent`: work runs beside the caller. `cancels_running`: work sees by `is_cancelled` that it was cancelled, which
 holds for engines whose workers are threads of this process. `apart`: workers are other processes, which may die.
 """
 

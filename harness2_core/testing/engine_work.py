@@ -7,7 +7,7 @@ import signal
 import time
 
 from harness2_core.api import Assignment, Channel, Ended, FrozenMap, RolloutRequest, request_digest
-from harness2_core.api.engine import cancelled_here
+from harness2_core.api.engine import is_cancelled
 
 
 def assignment(*names: str) -> Assignment:
@@ -71,7 +71,7 @@ def until_cancelled(work: Assignment) -> tuple[Ended, ...]:
     """Runs until all its requests are cancelled in this process; says so, or that nobody did within half a minute."""
     digests = {request_digest(request) for request in work.requests}
     end = time.monotonic() + 30
-    while not digests <= cancelled_here:
+    while not all(is_cancelled(work, digest) for digest in digests):
         if time.monotonic() > end:
             return finish(work)
         time.sleep(0.005)

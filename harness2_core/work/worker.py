@@ -15,7 +15,7 @@ from typing import TypeAlias
 from attrs import evolve
 
 from harness2_core.api.adapters import OwnsRuntime
-from harness2_core.api.engine import cancelled_here
+from harness2_core.api.engine import is_cancelled
 from harness2_core.api.runtime import Store
 from harness2_core.model.assignment import Assignment, Ended
 from harness2_core.model.canonical import Digest
@@ -91,7 +91,7 @@ def _perform_one(work: Assignment, providers: Providers, request: Request) -> En
     spent: list[Usage] = []
     rewrite: Callable[[str], str] = str
     try:
-        with _at_site(work, providers, request, digest, lambda: digest in cancelled_here) as ctx:
+        with _at_site(work, providers, request, digest, lambda: is_cancelled(work, digest)) as ctx:
             try:
                 record = _run(request, ctx)
             except Exception:
@@ -109,13 +109,17 @@ def _perform_batch(work: Assignment, providers: Providers, requests: tuple[Rollo
     store = providers.store
     waiting = {request_digest(request): request for request in requests}
     ordinals: dict[Digest, int] = {}
-    digests = frozenset(waiting)
+    digests = tuple(waiting)
+
+    def unwanted() -> bool:
+        return all(is_cancelled(work, digest) for digest in digests)
+
     rewrite: Callable[[str], str] = str
     try:
         for digest, request in waiting.items():
             ordinals[digest] = _begin(store, request)
         first = requests[0]
-        with _at_site(work, providers, first, request_digest(first), lambda: digests <= cancelled_here) as ctx:
+        with _at_site(work, providers, first, request_digest(first), unwanted) as ctx:
             try:
                 for record in run_batch(requests, ctx):
                     yield _finish(store, waiting.pop(record.request), record, ordinals[record.request])

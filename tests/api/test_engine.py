@@ -7,9 +7,10 @@ from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPool
 from multiprocessing import get_context
 
 import pytest
+from attrs import evolve
 
 from harness2_core.api import Assignment, Ended, Engine, executor_engine, request_digest
-from harness2_core.api.engine import cancelled_here, outcome_of
+from harness2_core.api.engine import cancelled_here, is_cancelled, outcome_of
 from harness2_core.testing.engine_contract import EngineContract
 from harness2_core.testing.engine_work import assignment, die, finish
 
@@ -68,7 +69,7 @@ def test_a_batch_that_waits_is_cancelled_only_when_none_of_its_draws_is_wanted()
 
     engine.cancel(first)
     assert not future.done()
-    assert cancelled_here == {first}
+    assert cancelled_here == {(batch.runs, first)}
 
     engine.cancel(second)
     assert future.cancelled()
@@ -104,13 +105,36 @@ def test_a_mark_that_comes_as_the_work_ends_does_not_hit_the_next_attempt() -> N
     future = engine.submit(run, work)
     assert started.wait(30)
     engine.cancel(digest)
-    assert cancelled_here == {digest}
+    assert cancelled_here == {(work.runs, digest)}
     release.set()
     future.result(timeout=30)
 
     assert list(engine.wait(30)) == [future]
     assert cancelled_here == set()
     engine.close()
+
+
+def test_what_one_sweep_cancels_goes_on_for_another_that_asked_for_the_same() -> None:
+    """In one process, with a runs directory each: a request's digest is the same, its work is not."""
+    started, one, other = threading.Barrier(3), assignment("a"), evolve(assignment("a"), runs="others")
+    digest = request_digest(one.requests[0])
+    release = threading.Event()
+
+    def run(work: Assignment) -> tuple[Ended, ...]:
+        started.wait(30)
+        release.wait(30)
+        return (Ended(digest, not is_cancelled(work, digest)),)
+
+    first, second = executor_engine(ThreadPoolExecutor(1)), executor_engine(ThreadPoolExecutor(1))
+    cancelled, wanted = first.submit(run, one), second.submit(run, other)
+    started.wait(30)
+    first.cancel(digest)
+    release.set()
+
+    assert not cancelled.result(30)[0].final
+    assert wanted.result(30)[0].final
+    first.close()
+    second.close()
 
 
 def test_closing_leaves_no_marks() -> None:
@@ -122,7 +146,7 @@ def test_closing_leaves_no_marks() -> None:
     def run(work: Assignment) -> tuple[Ended, ...]:
         started.set()
         for _ in range(3_000):
-            if digest in cancelled_here:
+            if is_cancelled(work, digest):
                 return ()
             threading.Event().wait(0.01)
         raise AssertionError("closing did not cancel what runs")

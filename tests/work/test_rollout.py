@@ -385,11 +385,12 @@ def _installing(error: Exception) -> ProgramAgent:
 
 def test_a_cancelled_rollout_is_dead_when_its_work_ends_and_leaves_no_record(room: WorkRoom) -> None:
     request = room.rollout_request("import time\ntime.sleep(600)", channel=Channel(limit_seconds=600))
-    cancelled_here.add(request_digest(request))
+    mark = (str(room.runs), request_digest(request))
+    cancelled_here.add(mark)
     try:
         (ended,) = room.perform(request)
     finally:
-        cancelled_here.discard(request_digest(request))
+        cancelled_here.discard(mark)
     assert (ended.final, ended.cause) == (False, "cancelled")
     assert room.store.get("rollout", ended.request) is None
     assert lost_attempts(room.store, ended.request) == 0
