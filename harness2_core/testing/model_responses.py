@@ -46,6 +46,12 @@ def _grown(asked: Asked, turn: Turn, number: int) -> Iterator[Event]:
             yield "response.reasoning_summary_part.added", {**summed, "part": {"type": "summary_text", "text": ""}}
             yield "response.reasoning_summary_text.delta", {**summed, "delta": turn.reasoning}
             yield "response.reasoning_summary_text.done", {**summed, "text": turn.reasoning}
+        elif item["type"] == "custom_tool_call":
+            given = str(item["input"])
+            yield _added(index, {**item, "status": "in_progress", "input": ""})
+            for piece in pieces_of(given):
+                yield "response.custom_tool_call_input.delta", {**at, "delta": piece}
+            yield "response.custom_tool_call_input.done", {**at, "input": given}
         else:
             arguments = str(item["arguments"])
             yield _added(index, {**item, "status": "in_progress", "arguments": ""})
@@ -71,6 +77,8 @@ def _items(turn: Turn, number: int) -> list[dict[str, Json]]:
         items.append({"id": f"msg_{number}", "status": "completed", **message})
     for index, call in enumerate(turn.calls):
         said: dict[str, Json] = {"type": "function_call", "name": call.name, "arguments": call.arguments}
+        if call.custom:
+            said = {"type": "custom_tool_call", "name": call.name, "input": call.arguments}
         if call.namespace:
             said["namespace"] = call.namespace
         ids: dict[str, Json] = {"id": f"fc_{number}_{index}", "call_id": f"call_{number}_{index}"}

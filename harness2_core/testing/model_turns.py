@@ -30,6 +30,8 @@ class ToolCall:
     arguments: str = "{}"
     namespace: str = ""
     """Of the Responses API: the group that a tool is in, as some agents offer theirs."""
+    custom: bool = False
+    """Of the Responses API: a tool that takes any text; `arguments` is that text."""
 
 
 def tool_call(name: str, /, **arguments: Json) -> ToolCall:

@@ -342,3 +342,13 @@ def test_a_response_may_think_read_a_cache_and_stop_short(server: ModelServer) -
         assert (told["status"], told["incomplete_details"]) == ("incomplete", {"reason": "content_filter"})
         assert told["usage"]["input_tokens"] == 17
         assert told["usage"]["input_tokens_details"] == {"cached_tokens": 4, "cache_write_tokens": 3}
+
+
+def test_a_tool_that_takes_any_text_gets_it_as_it_is(server: ModelServer) -> None:
+    server.play(*[Turn(calls=(ToolCall("patch", "*** any {text", custom=True),))] * 2)
+    (whole,) = ask(server, "responses").json["output"]
+    assert (whole["type"], whole["name"], whole["input"]) == ("custom_tool_call", "patch", "*** any {text")
+    events = ask(server, "responses", {"stream": True}).events
+    pieces = [data["delta"] for name, data in events if name == "response.custom_tool_call_input.delta"]
+    assert "".join(pieces) == "*** any {text"
+    assert [data["item"]["input"] for name, data in events if name == "response.output_item.done"] == ["*** any {text"]

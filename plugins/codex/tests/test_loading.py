@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from harness2_codex.substrate import Codex
 
-from harness2_core.api import Action, Assistant, Channel, FileChange, HarnessTree, Observation
-from harness2_core.testing import Turn, tool_call
+from harness2_core.api import Action, Assistant, Channel, FileChange, HarnessTree, Observation, render
+from harness2_core.testing import ToolCall, Turn, tool_call
 from harness2_core.testing.offline import KEY, OfflineRoom, Ran
 
 pytestmark = [pytest.mark.agent, pytest.mark.process]
@@ -118,3 +118,30 @@ def test_a_patch_of_the_shell_is_told_as_changes_of_files(room: OfflineRoom) -> 
     assert (ran.workspace / "b.txt").read_text() == "newer\n"
     changed = {Path(event.path).name for event in ran.trajectory.events if isinstance(event, FileChange)}
     assert changed == {"a.txt", "b.txt"}
+
+
+def test_the_patch_tool_of_a_model_that_has_one_is_told_as_changes_of_files(room: OfflineRoom) -> None:
+    patch = "*** Begin Patch\n*** Add File: a.txt\n+new\n*** End Patch\n"
+    wrong = patch.replace("Add", "Update").replace("a.txt", "none.txt")
+    turns = [Turn(calls=(ToolCall("apply_patch", text, custom=True),)) for text in (patch, wrong)]
+    ran = room.run(Codex(), *turns, DONE, tree=TREE, channel=Channel(model="gpt-5.5"))
+    assert (ran.workspace / "a.txt").read_text() == "new\n"
+    assert [Path(event.path).name for event in ran.trajectory.events if isinstance(event, FileChange)] == ["a.txt"]
+    (failed,) = (event for event in ran.trajectory.events if isinstance(event, Observation) and event.error)
+    assert "none.txt" in failed.text
+
+
+def test_a_model_that_calls_tools_by_code_is_confined_and_told_alike(room: OfflineRoom) -> None:
+    """Newer models get one tool, `exec`, that runs JavaScript; what that calls are the tools of old."""
+    code = "for (const cmd of ['echo MARK-kept > kept', 'rm kept', 'cat kept']) "
+    code += "{ try { text(await tools.exec_command({cmd})) } catch (error) { text(String(error)) } }"
+    hook = "grep -q 'rm kept' && { echo MARK-why >&2; exit 2; }; exit 0"
+    turn = Turn(calls=(ToolCall("exec", code, custom=True),))
+    ran = room.run(Codex(), turn, DONE, tree=hooked(hook), channel=Channel(model="gpt-6-sol"))
+    assert "MARK-always-on" in ran.first
+    assert "pebbles: MARK-description" in ran.first
+    shown = render(ran.trajectory)
+    assert "[ACTION] shell\ncat kept\n\n[OBSERVATION]\nMARK-kept" in shown
+    assert "[ACTION] shell\nrm kept\n\n[OBSERVATION ERROR]" in shown
+    assert "MARK-why" in shown
+    assert "UNKNOWN" not in shown
