@@ -21,6 +21,7 @@ from .outcomes import Result, Results, rolls_in, stages_in, view_in
 from .prepare import Body
 from .steps import Held
 from .study import Study
+from .words import domain_word
 
 
 def close(study: Study, key: Key, results: Results) -> Body[Result | Held]:
@@ -118,7 +119,7 @@ def _shelve(study: Study, key: Key) -> None:
     for entry in shelf:
         if entry.adoption.task == key.task:
             readable.write_entry(study.archive, directory, entry)
-    readable.write_index(directory, shelf, study.words(key.task).domain_word)
+    readable.write_index(directory, shelf, domain_word(study, key.task))
 
 
 def shelf_of(study: Study, namespace: Namespace, domain: str) -> tuple[Shelved, ...]:

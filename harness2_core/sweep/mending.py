@@ -14,6 +14,7 @@ from . import readable
 from .closing import copying, shelf_of, summary_of
 from .course import Course
 from .study import Study
+from .words import domain_word
 
 
 def mend(study: Study, course: Course) -> tuple[int, dict[str, str]]:
@@ -65,5 +66,5 @@ def _shelf(study: Study, mode: str, domain: str, tasks: Collection[str]) -> int:
     with copying(study, namespace, domain):
         shelf = shelf_of(study, namespace, domain)
         mended = sum(readable.write_entry(study.archive, directory, entry) for entry in shelf)
-        word = study.words(shelf[0].adoption.task).domain_word if shelf else ""
+        word = domain_word(study, shelf[0].adoption.task) if shelf else ""
         return mended + (readable.write_index(directory, shelf, word) if shelf else 0)

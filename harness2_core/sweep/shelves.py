@@ -15,6 +15,7 @@ from harness2_core.model.nearest import near
 from . import readable
 from .closing import copying, shelf_of
 from .study import Study
+from .words import domain_word
 
 
 def entries(study: Study) -> tuple[Shelved, ...]:
@@ -59,4 +60,4 @@ def forget(study: Study, entry: Shelved) -> None:
     with copying(study, namespace, adoption.domain):
         shutil.rmtree(readable.entry_directory(directory, adoption.task), ignore_errors=True)
         shelf = shelf_of(study, namespace, adoption.domain)
-        readable.write_index(directory, shelf, study.words(adoption.task).domain_word)
+        readable.write_index(directory, shelf, domain_word(study, adoption.task))

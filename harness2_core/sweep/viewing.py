@@ -13,6 +13,7 @@ from .outcomes import Result, Results
 from .prepare import Body
 from .steps import Held
 from .study import Study
+from .words import domain_word
 
 
 def view(study: Study, key: Key, results: Results) -> Body[Result | Held]:
@@ -27,7 +28,7 @@ def view(study: Study, key: Key, results: Results) -> Body[Result | Held]:
     learns = study.modes[key.mode].plan.learns
     adoptions = study.archive.adoptions(namespace, study.earlier(key.task)) if learns else ()
     trees = {adoption.tree: study.archive.manifest(adoption.tree) for adoption in adoptions}
-    bundle = library_view(adoptions, trees, study.surface, study.words(key.task).domain_word, study.max_harnesses)
+    bundle = library_view(adoptions, trees, study.surface, domain_word(study, key.task), study.max_harnesses)
     study.archive.put_new(bundle.new)
     study.store.put_blob(bundle.manifest.encode())  # an empty view brings no blob of its own
     record = ViewRecord(bundle.manifest.digest, tuple(adoption.task for adoption in adoptions))

@@ -8,6 +8,8 @@ from functools import lru_cache
 from harness2_core.api.adapters import Adapter, HasWords
 from harness2_core.model.bench import BenchWords
 
+from .study import Study
+
 
 def words_of_tasks(adapter: Adapter) -> Callable[[str], BenchWords]:
     """Task -> its words; each task's are asked for once in a while."""
@@ -17,3 +19,14 @@ def words_of_tasks(adapter: Adapter) -> Callable[[str], BenchWords]:
         return adapter.words(task) if isinstance(adapter, HasWords) else adapter.spec.words
 
     return words
+
+
+def domain_word(study: Study, task: str) -> str:
+    """What a domain is called in headings; where the adapter stumbles over this task, as the benchmark calls it.
+
+    A library must be shown whatever befell one task: its stages, which need more than this word, tell of the error.
+    """
+    try:
+        return study.words(task).domain_word
+    except Exception:
+        return study.spec.words.domain_word

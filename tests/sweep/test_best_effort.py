@@ -134,6 +134,46 @@ def test_grader_side_content_in_evidence_stops_the_item_and_not_the_task(bench: 
     assert result.paid.rollouts == 8
 
 
+AT_A_LOSS_FOR_WORDS = """
+    import os
+    from harness2_local.tasks import TaskFolders
+
+    class Made(TaskFolders):
+        def words(self, task):
+            if task == "sums/first" and not os.environ.get("WORDS_OF_ALL"):
+                raise RuntimeError("no words for it")
+            return self.spec.words
+"""
+
+
+def at_a_loss(bench: Any) -> None:
+    bench.plugin("adapter", "mute", AT_A_LOSS_FOR_WORDS, settings="harness2_local.settings:TasksSettings")
+    bench.set(bench="mute", **{"adapters.mute.path": bench.folder, "adapters.mute.name": "small"})
+    bench.task("sums/second")
+
+
+def test_a_task_whose_words_an_adapter_cannot_give_fails_alone(bench: Any) -> None:
+    at_a_loss(bench)
+    result = bench.run()
+    assert dict(result.statuses) == {"sums/first": "partial", "sums/second": "ok"}
+    assert all("no words for it" in stage.error for stage in bench.mode("sums/first").stages)
+    assert not any(stage.error for stage in bench.mode("sums/second").stages)
+
+
+def test_a_library_is_shown_again_though_the_words_of_a_task_are_lost(
+    bench: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    at_a_loss(bench)
+    monkeypatch.setenv("WORDS_OF_ALL", "yes")
+    assert bench.run().exit_code == 0
+    monkeypatch.delenv("WORDS_OF_ALL")
+    (index,) = bench.runs.glob("library/**/INDEX.md")
+    before = index.read_text()
+    index.unlink()
+    assert bench.run().exit_code == 0
+    assert index.read_text() == before
+
+
 def unlike_finals(bench: Any) -> None:
     """Makes an improver whose compositions deliver different files."""
     bench.improver(
