@@ -69,7 +69,18 @@ from .judges import Grading, Item, Judge
 from .runtime import Call, ChecksChannels, Engine, ModelAccess, Sandbox, Store, TellsFailure, Work
 from .sessions import DrivesAgent, Proposer, Said
 from .strategies import Mode, Reflector, Selector, ShipsTemplates
-from .substrates import KnowsPrice, RemoteAgent, SetsUp, ShipsBase, Substrate, TellsLoss, TellsOutcome, TellsVersion
+from .substrates import (
+    KnowsPrice,
+    RemoteAgent,
+    SetsUp,
+    ShipsBase,
+    SpeaksProtocol,
+    Substrate,
+    TellsLoss,
+    TellsOutcome,
+    TellsVersion,
+    Wire,
+)
 
 __all__ = [
     "NO_MODEL",
@@ -157,6 +168,7 @@ __all__ = [
     "ShipsBase",
     "ShipsStarter",
     "ShipsTemplates",
+    "SpeaksProtocol",
     "Stage",
     "Store",
     "StoreError",
@@ -173,6 +185,7 @@ __all__ = [
     "Unusable",
     "Usage",
     "Verdict",
+    "Wire",
     "Work",
     "accept",
     "asked",

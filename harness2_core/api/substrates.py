@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Protocol, runtime_checkable
+from typing import Literal, Protocol, TypeAlias, runtime_checkable
 
 from harness2_core.model.channel import Channel, Ending
 from harness2_core.model.errors import Lost
@@ -89,6 +89,22 @@ class ShipsBase(Protocol):
 
     def base_tree(self) -> HarnessTree:
         """Small and neutral; it fits the substrate's own surface."""
+
+
+Wire: TypeAlias = Literal["chat", "responses", "messages"]
+"""How a model is asked: `/chat/completions` or `/responses` below the url, or `/v1/messages`."""
+
+
+@runtime_checkable
+class SpeaksProtocol(Protocol):
+    """Of a substrate, proposer or judge that asks the model of its channel at the channel's `url`.
+
+    With it `check` and `run` ask the model for one token first, and tell what would have failed.
+    """
+
+    @property
+    def protocol(self) -> Wire:
+        """The protocol that it speaks. It also says what the `url` holds: `/v1` but for `messages`."""
 
 
 @runtime_checkable

@@ -160,6 +160,7 @@ def _notes(found: Report) -> Iterator[str]:
             yield f"{row.task} ({found.names[row.mode]}) ran without entries that came late: {_listed(row.late)}"
         if row.state == DONE and row.error:
             yield f"{row.task} ({found.names[row.mode]}): {one_line(row.error)}"
+    yield from found.confinement
     for flag in found.flags:
         where = f"{found.names[flag.mode]} {flag.label}" if flag.mode else flag.label
         yield f"audit: {flag.task} ({where}): {one_line(flag.flag)}"

@@ -132,6 +132,12 @@ class RunSettings:
         default=10240,
         validator=at_least(0),
     )
+    min_free_mb: int = _setting(
+        "Space that the disk of the runs directory must have left for a run to start, in MiB.",
+        default=256,
+        validator=at_least(0),
+    )
+    offline: bool = _setting("Ask no model for a token before the run.", default=False)
     fsync: bool = _setting("Survive a power loss, at a price in time.", default=False)
     keep_workspaces: bool = _setting("Keep working directories after their content was captured.", default=False)
     templates: Path | None = _setting("Directory of mission texts that replace the shipped ones.", default=None)

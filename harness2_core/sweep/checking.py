@@ -1,7 +1,7 @@
 """What would fail later, found before anything is paid: `check`, which `run` always does first.
 
 Everything that is wrong is told at once: a person who mends one thing should not learn of the next a minute later.
-Nothing is paid and no model is called.
+Nothing is paid but one token of each model, and that only when nothing else is wrong and `--offline` was not said.
 """
 
 from __future__ import annotations
@@ -14,9 +14,10 @@ from attrs import define, field, frozen
 
 from harness2_core import __version__
 from harness2_core.api.adapters import Adapter, Preflights
-from harness2_core.api.runtime import ChecksChannels, Engine, Sandbox, Store
+from harness2_core.api.runtime import ChecksChannels, Engine, ModelAccess, Sandbox, Store
 from harness2_core.api.sessions import DrivesAgent
-from harness2_core.api.substrates import SetsUp, Substrate, TellsVersion
+from harness2_core.api.substrates import SetsUp, SpeaksProtocol, Substrate, TellsVersion
+from harness2_core.model.channel import Channel
 from harness2_core.model.errors import ConfigError, Harness2Error, StoreError
 from harness2_core.model.nearest import near
 from harness2_core.model.process import Place, Policy
@@ -38,6 +39,8 @@ from harness2_core.work.network import stricter, with_model
 from harness2_core.work.process import limits_in_force
 
 from .judges import judge_of
+from .reaching import Speaker, network_of, unreached
+from .room import room_problems
 from .setup import study_of
 
 T = TypeVar("T")
@@ -107,10 +110,8 @@ class _Check:
         adapter = self.made("adapter", run.bench)
         agent = self.made("substrate", substrate_of(run, roles))
         self.version("agent", agent)
-        for name in dict.fromkeys(roles[role].provider for role in ("improver", "selector", "reflector")):
-            proposer = self.made("proposer", name)
-            if isinstance(proposer, DrivesAgent):
-                self.driven(proposer, substrate_of(run, roles))
+        speakers = [Speaker("executor", roles["executor"].channel, agent, agent)]
+        speakers += self.proposers(roles, substrate_of(run, roles))
         for name in run.modes or ("",):
             self.made("mode", name)
         self.made("selector", run.selector)
@@ -118,19 +119,41 @@ class _Check:
         engine = self.made("engine", run.engine)
         if isinstance(engine, Engine):
             engine.close()
-        self.judge()
+        judge = self.judge()
+        speakers.append(Speaker("judge", roles["judge"].channel, judge, judge))
         self.store(run)
+        self.problems += room_problems(run.runs, run.min_free_mb)
         promised = adapter.spec.network if isinstance(adapter, Adapter) else "none"
-        self.sandbox(run, promised, roles["executor"].model)
+        confined = self.sandbox(run, promised, roles["executor"].model)
         access = self.made("access", run.access)
-        if isinstance(access, ChecksChannels):
-            asked = {bound.channel: role for role, bound in reversed([*roles.items()])}  # once, for its first role
-            for channel, role in asked.items():
-                self.problems += self.tried(partial(access.channel_problems, channel, role)) or ()
         self.facts["limits"] = _limits(run)
-        self.facts["network"] = run.network if adapter is not None else ""
+        self.facts["network"] = _network(run, promised, roles["executor"].model) if adapter is not None else ""
         for extra in self.tried(lambda: facade.extras(self.registry, run.extra)) or ():
             self.problems += [f"{extra.name}: {told}" for told in self.tried(extra.preflight) or ()]
+        if isinstance(access, ModelAccess):
+            open_ = self.channels(access, roles)
+            self.models(access, [item for item in speakers if item.channel in open_], run, promised, confined=confined)
+
+    def proposers(self, roles: Mapping[str, RoleSettings], own: str) -> Iterator[Speaker]:
+        """Who speaks for the roles of sessions; `own` is the run's substrate."""
+        made: dict[str, tuple[object, object]] = {}
+        for role in ("improver", "selector", "reflector"):
+            name = roles[role].provider
+            if name not in made:
+                proposer = self.made("proposer", name)
+                made[name] = (proposer, self.driven(proposer, own) if isinstance(proposer, DrivesAgent) else proposer)
+            yield Speaker(role, roles[role].channel, *made[name])
+
+    def channels(self, access: object, roles: Mapping[str, RoleSettings]) -> frozenset[Channel]:
+        """Those that can be opened, as far as the access tells."""
+        asked = {bound.channel: role for role, bound in reversed([*roles.items()])}  # once, for its first role
+        closed = set()
+        if isinstance(access, ChecksChannels):
+            for channel, role in asked.items():
+                if found := self.tried(partial(access.channel_problems, channel, role)):
+                    self.problems += found
+                    closed.add(channel)
+        return frozenset(asked) - closed
 
     def made(self, kind: str, configured: str) -> object | None:
         """The part that plays `kind`, after asking it what would fail."""
@@ -153,7 +176,25 @@ class _Check:
         if isinstance(agent, SetsUp):
             self.facts[f"{label} tested"] = f"with {agent.tested_version}"
 
-    def driven(self, proposer: DrivesAgent, own: str) -> None:
+    def models(
+        self, access: ModelAccess, speakers: Iterable[Speaker], run: RunSettings, promised: str, *, confined: bool
+    ) -> None:
+        """Each model once in each protocol; without asking it unless nothing else is wrong: that costs a token."""
+        offline, network = run.offline or bool(self.problems), network_of(promised, run.network)
+        asked = set()
+        for speaker in speakers:
+            model, agent = speaker.channel.model, speaker.agent
+            protocol = agent.protocol if isinstance(agent, SpeaksProtocol) else ""
+            key = (model, speaker.channel.options, protocol, speaker.runs_programs)
+            if not model or key in asked:
+                continue
+            asked.add(key)
+            found = tuple(unreached(access, speaker, network, confined=confined, offline=offline))
+            self.problems += found
+            if protocol and not found:
+                self.facts[f"model {model}"] = "not asked" if offline else "answers"
+
+    def driven(self, proposer: DrivesAgent, own: str) -> object:
         """The substrate that runs a proposer's sessions; `own` is the run's."""
         agent = self.made("substrate", proposer.drives or own)
         if proposer.drives:
@@ -167,6 +208,7 @@ class _Check:
             self.problems.append(
                 f"the substrate {name} cannot run sessions: {why}; name another: substrate under [proposers.<name>]"
             )
+        return agent
 
     def settings(self, kind: str, name: str) -> object | None:
         """As configured; `_FAILED` when they are wrong, which is kept."""
@@ -188,12 +230,13 @@ class _Check:
             said = near(name, known) or f"models here: {', '.join(known) or 'none is named'}"
             self.notes.append(f"[prices.{name}] is used by no role; {said.rstrip('; ')}")
 
-    def judge(self) -> None:
+    def judge(self) -> object:
         name = self.tried(lambda: judge_of(self.config, self.registry))
         if name:
-            self.made("judge", name)
-        elif name is not None:
+            return self.made("judge", name)
+        if name is not None:
             self.facts["judge"] = "none is installed: what is delivered can be shown, not graded"
+        return None
 
     def store(self, run: RunSettings) -> None:
         name = self.tried(lambda: self.registry.default("store", run.store))
@@ -204,15 +247,15 @@ class _Check:
         if store is not None and self.tried(lambda: _written(store, run), f"store {name}"):
             self.facts["store"] = f"{name}, writable, for {run.runs}"
 
-    def sandbox(self, run: RunSettings, promised: str, model: str) -> None:
-        """`promised` is the network of the benchmark's text, `model` the executor's."""
+    def sandbox(self, run: RunSettings, promised: str, model: str) -> bool:
+        """Whether there is one. `promised` is the network of the benchmark's text, `model` the executor's."""
         chosen: tuple[str, Sandbox | None, str] | None = self.tried(
             lambda: facade.choose_sandbox(
                 self.registry, run.sandbox, lambda name: settings_of(self.registry, self.config, "sandbox", name)
             )
         )
         if chosen is None:
-            return
+            return False
         name, _, reason = chosen
         made: object = chosen[1]
         self.facts["sandbox"] = name or f"none: agents run with your own rights ({reason})"
@@ -222,6 +265,7 @@ class _Check:
             network = stricter(with_model(promised) if model else promised, run.network)
             place = Place("/workspace", "/home/agent", "/workspace/output")
             self.tried(partial(made.wrap, ("true",), Policy({}, network), place), f"executors under {name}")
+        return made is not None
 
     def experiment(self) -> None:
         study = self.tried(lambda: study_of(self.config, self.registry, dry=True))
@@ -252,6 +296,14 @@ def _limits(run: RunSettings) -> str:
     wanted += [f"{run.processes} processes"] if run.processes else []
     held = f"{' and '.join(wanted) or 'none asked for'}, held by {limits_in_force()}"
     return f"{held}; at most {run.disk_mb} MiB written" if run.disk_mb else held
+
+
+def _network(run: RunSettings, promised: str, model: str) -> str:
+    """What executors get, and why where that is not what the configuration says."""
+    network = stricter(with_model(promised) if model else promised, run.network)
+    if network == run.network:
+        return network
+    return f"{network} (the tasks promise {promised}, [run] allows {run.network}: the stricter counts)"
 
 
 def _written(store: Store, run: RunSettings) -> bool:

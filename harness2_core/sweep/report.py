@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from typing import Final
 
@@ -11,14 +11,17 @@ from attrs import frozen
 from harness2_core.model.canonical import Digest
 from harness2_core.model.channel import Usage, total_usage
 from harness2_core.model.errors import Harness2Error
+from harness2_core.model.frozen import FrozenMap
 from harness2_core.model.plan import Plan
-from harness2_core.model.records import SelectionRecord, Summary
+from harness2_core.model.records import Rollout, SelectionRecord, Summary
+from harness2_core.model.serial import load_field
 from harness2_core.plugins import facade
 from harness2_core.plugins.provider_settings import settings_of
 
 from .judges import bench_of, judge_of
 from .judging import ALL, Row, rows_of
 from .ledger import Spent, ledger_of
+from .networks import confinement
 from .procedures import alike
 from .read import Reading
 from .reporting import Flag, ModeRow, TaskRow, flags_of, mode_rows, task_rows
@@ -59,6 +62,8 @@ class Report:
     flags: tuple[Flag, ...]
     alike: tuple[tuple[str, ...], ...]
     """Modes that are the same procedure at this k."""
+    confinement: tuple[str, ...] = ()
+    """Where executors could reach more or less than the tasks promise."""
 
     @property
     def empty(self) -> bool:
@@ -88,7 +93,22 @@ def report_of(reading: Reading) -> Report:
         votes=vote_rows(_votes(reading, modes, summaries), summaries, graded),
         flags=flags_of(graded),
         alike=tuple(tuple(names[mode] for mode in group) for group in alike(plans)),
+        confinement=confinement(_versions(reading, summaries.values()), study.spec.network),
     )
+
+
+def _versions(reading: Reading, summaries: Iterable[Summary]) -> Iterator[Mapping[str, str]]:
+    """Of the rollouts of these tasks that have a record."""
+    digests = {
+        roll.rollout
+        for summary in summaries
+        for rolls in (summary.bases, *(record.rolls for record in summary.modes.values()))
+        for roll in rolls
+    }
+    for digest in sorted(digests):
+        data = reading.study.store.get("rollout", digest)
+        if data is not None:
+            yield load_field(data, Rollout, "versions", FrozenMap[str], digest)
 
 
 def _entries(reading: Reading, mode: str) -> frozenset[str]:

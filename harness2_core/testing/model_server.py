@@ -21,6 +21,7 @@ from typing import Final, Self, final
 
 from harness2_core.model.canonical import Json
 from harness2_core.plugins.masking import MASK, is_secret
+from harness2_core.sweep.probing import AGENT
 
 from . import model_chat, model_messages, model_responses
 from .model_turns import Api, Asked, Event, Turn
@@ -53,6 +54,8 @@ class ModelServer:
         self._turns = list(turns)
         self._otherwise = otherwise
         self._asked: list[Asked] = []
+        self.probed = 0
+        """Questions of `check`, by whoever brought the key."""
         self._key = key
         self._lock = threading.Lock()
         self._http = _Server(("127.0.0.1", 0), _handler(self))
@@ -133,6 +136,9 @@ def _handler(server: ModelServer) -> type[BaseHTTPRequestHandler]:
             if not isinstance(body, dict):
                 return self._error(api, Turn("the body is no JSON object", status=400))
             asked = Asked(api, {name: MASK if is_secret(name) else value for name, value in headers.items()}, body)
+            if headers.get("user-agent") == AGENT:
+                server.probed += 1
+                return self._whole(200, _SPOKEN[api].whole(asked, Turn("ok"), 0))
             turn, number = server.answer(asked)
             time.sleep(turn.wait_seconds)
             if turn.status != 200:

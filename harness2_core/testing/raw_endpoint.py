@@ -21,10 +21,14 @@ from harness2_core.api import Endpoint
 
 @final
 class RawEndpoint:
-    """Each connection is given to `answer`, after its head was read into `heads`; then it is closed."""
+    """Each connection is given to `answer`, after its head was read into `heads`; then it is closed.
 
-    def __init__(self, answer: Callable[[socket.socket, bytes], None]) -> None:
+    `answer` also gets what came behind the head: anything from nothing to the body; the whole body with `bodies`.
+    """
+
+    def __init__(self, answer: Callable[[socket.socket, bytes], None], *, bodies: bool = False) -> None:
         self.heads: list[bytes] = []
+        self._bodies = bodies
         self._answer = answer
         self._listening = socket.create_server(("127.0.0.1", 0), backlog=64)
 
@@ -56,11 +60,19 @@ class RawEndpoint:
                     return
                 data += part
             head, _, rest = data.partition(b"\r\n\r\n")
+            while self._bodies and len(rest) < _length(head):
+                rest += client.recv(1 << 16)
             self.heads.append(head)
             try:
                 self._answer(client, rest)
             except OSError:
                 return
+
+
+def _length(head: bytes) -> int:
+    """Of the body that a head tells of."""
+    lines = (line.lower().partition(b":") for line in head.split(b"\r\n"))
+    return next((int(value) for name, _, value in lines if name == b"content-length"), 0)
 
 
 def saying(text: bytes) -> Callable[[socket.socket, bytes], None]:

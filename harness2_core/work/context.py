@@ -183,7 +183,8 @@ class WorkerContext:
     def versions(self) -> Mapping[str, str]:
         """Versions, how agents were set up, and confinement in force, for the record."""
         limits = sorted({ended.usage.limits for ended in self._exits})
-        in_force = {"limits": "+".join(limits)} if limits else {}
+        network = self._bounds.network if self._providers.sandbox is not None else "open"
+        in_force = {"limits": "+".join(limits), "network": network} if limits else {}
         own = {"core": __version__, "sandbox": self._providers.sandbox_name}
         bound = {"model": self._channel.model, "effort": self._channel.effort}
         told = {name: value for name, value in bound.items() if value}

@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 
+from harness2_core.testing.model_server import ModelServer
+
 UNWELL = """
     class Made:
         def preflight(self):
@@ -120,3 +122,110 @@ def test_a_network_that_the_sandbox_cannot_give_is_told_before_the_first_rollout
     said = typed("check", "--sandbox", "picky", "--model-executor", "some-model")
     assert said.code == 1
     assert "executors under picky: no network 'model' here; allow all of it or none" in said.out
+
+
+SPEAKER = """
+    from harness2_core.api import Allowed, Surface
+
+    class Made:
+        surface = Surface("speaker", always_on=(), cap_chars=0, allowed=(Allowed("script", "scripts/<script>.py"),))
+        protocol = "{protocol}"
+
+        def install(self, tree, prompt, channel, place, endpoint): ...
+        def parse(self, stdout, stderr, exit): ...
+"""
+NAMED = ("-o", "run.substrate=speaker", "--model-executor", "some-model")
+
+
+@pytest.fixture
+def speaker(bench: Any) -> Any:
+    """A bench whose agent says which protocol it speaks."""
+    bench.plugin("substrate", "speaker", SPEAKER.format(protocol="chat"), token="spk")
+    return bench
+
+
+def to(url: str) -> tuple[str, ...]:
+    return (*NAMED, "-o", f"roles.executor.options.url={url}")
+
+
+def test_a_model_is_asked_for_one_token_before_anything_else(speaker: Any, typed: Callable[..., Any]) -> None:
+    with ModelServer() as server:
+        said = typed("check", *to(f"{server.url}/v1"))
+
+        assert (said.code, server.probed) == (0, 1), said.out
+    assert "model some-model" in said.out
+    assert "answers" in said.out
+
+
+def test_a_run_asks_too_and_starts_nothing_when_the_model_is_not_reached(
+    speaker: Any, typed: Callable[..., Any]
+) -> None:
+    said = typed("run", *to("http://127.0.0.1:9/v1"))
+
+    assert said.code == 1
+    assert "is not reached" in said.err
+    assert not (speaker.runs / "adapt").exists()
+
+
+def test_offline_asks_nothing(speaker: Any, typed: Callable[..., Any]) -> None:
+    said = typed("check", "--offline", *to("http://127.0.0.1:9/v1"))
+
+    assert said.code == 0
+    assert "not asked" in said.out
+
+
+def test_no_model_is_asked_while_something_else_is_wrong(speaker: Any, typed: Callable[..., Any]) -> None:
+    with ModelServer() as server:
+        said = typed("check", "--selector", "blnd", *to(f"{server.url}/v1"))
+
+        assert (said.code, server.probed) == (1, 0)
+    assert "not asked" in said.out
+
+
+def test_a_model_without_an_address_is_a_problem(speaker: Any, typed: Callable[..., Any]) -> None:
+    said = typed("check", *NAMED)
+
+    assert said.code == 1
+    assert "set `url` under [roles.executor.options]" in said.out
+
+
+CAGE = """
+    class Made:
+        def works(self):
+            return ""
+
+        def wrap(self, argv, policy, place):
+            return argv
+"""
+
+
+def test_an_access_that_does_not_lead_out_of_the_sandbox_is_a_problem(speaker: Any, typed: Callable[..., Any]) -> None:
+    speaker.plugin("sandbox", "cage", CAGE)
+    caged = ("--sandbox", "cage", "--offline", *to("http://127.0.0.1:9/v1"))
+
+    said = typed("check", "-o", "run.access=plain", *caged)
+    assert said.code == 1
+    assert 'set access = "relay"' in said.out
+    assert 'network = "open"' in said.out
+
+
+def test_a_network_without_the_model_is_a_problem_for_who_asks_one(speaker: Any, typed: Callable[..., Any]) -> None:
+    speaker.plugin("sandbox", "cage", CAGE)
+
+    said = typed("check", "--sandbox", "cage", "-o", "run.network=none", "--offline", *to("http://127.0.0.1:9/v1"))
+
+    assert said.code == 1
+    assert 'network = "none" under [run]' in said.out
+
+
+def test_a_disk_without_room_is_a_problem(bench: Any, typed: Callable[..., Any]) -> None:
+    said = typed("check", "-o", f"run.min_free_mb={1 << 50}")
+
+    assert said.code == 1
+    assert "min_free_mb" in said.out
+
+
+def test_the_network_is_told_with_what_decided_it(bench: Any, typed: Callable[..., Any]) -> None:
+    facts = typed("check", "--json", "-o", "run.network=open").json["facts"]
+
+    assert facts["network"] == "none (the tasks promise none, [run] allows open: the stricter counts)"

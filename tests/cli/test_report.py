@@ -89,6 +89,14 @@ def test_an_entry_that_came_late_is_named_with_the_task_that_ran_without_it(
     assert "sums/second (parallel) ran without entries that came late: sums/first" in typed("report").out
 
 
+@pytest.mark.process
+def test_executions_that_nothing_confined_are_told(bench: Any, typed: Callable[..., Any]) -> None:
+    """As the records have it, whatever the configuration says by then."""
+    typed("run", "--substrate", "python", "--modes", "null")
+    said = typed("report", "--substrate", "python", "--modes", "null", "--sandbox", "auto")
+    assert "executions had no sandbox: your own rights and the whole network, though the tasks promise" in said.out
+
+
 def test_nothing_to_report_is_said_and_is_exit_code_1(bench: Any, typed: Callable[..., Any]) -> None:
     said = typed("report")
     assert said.code == 1

@@ -206,3 +206,10 @@ def test_values_of_an_endpoint_are_json_free_of_its_port(relayed: WorkRoom) -> N
     program = "import json, os\nprint(json.dumps({'u': os.environ['TOY_URL']}).replace('/', '\\\\/'))\n"
 
     assert json.loads(shown(relayed, program)) == {"u": f"http://127.0.0.1:{PORT}/v1"}
+
+
+def test_the_network_that_a_program_had_is_in_its_record(relayed: WorkRoom) -> None:
+    assert relayed.rolled(SUM, CHANNEL).versions["network"] == "open"  # nothing holds it without a sandbox
+    relayed.sandbox = Unwrapped()
+    relayed.store = type(relayed.store)()
+    assert relayed.rolled(SUM, CHANNEL).versions["network"] == "model"
