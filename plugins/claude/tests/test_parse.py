@@ -375,7 +375,7 @@ def test_an_amount_has_no_noise_of_binary_fractions() -> None:
 
 def test_what_was_only_refused_costs_nothing_and_what_broke_off_something_unknown() -> None:
     def unused(**more: object) -> Value:
-        return result(models={}, usd=0, usage={}, **more)
+        return {**result(models={}, usd=0, usage={}), **more}
 
     assert parsed(INIT, unused()).usage == Usage("0", source="stream")
     refused = unused(is_error=True, api_error_status=401)
