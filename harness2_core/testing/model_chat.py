@@ -11,6 +11,8 @@ from .model_turns import Asked, Event, ToolCall, Turn, pieces_of
 
 def whole(asked: Asked, turn: Turn, number: int) -> Mapping[str, Json]:
     message: dict[str, Json] = {"role": "assistant", "content": turn.text or None, "refusal": None}
+    if turn.reasoning:
+        message["reasoning_content"] = turn.reasoning
     if turn.calls:
         message["tool_calls"] = [_call(call, number, index) for index, call in enumerate(turn.calls)]
     choice: dict[str, Json] = {"index": 0, "message": message, "logprobs": None, "finish_reason": _reason(turn)}
@@ -28,6 +30,8 @@ def events(asked: Asked, turn: Turn, number: int) -> Iterator[Event]:
         return "", {**head, "choices": [choice], **tail}
 
     yield chunk({"role": "assistant", "content": ""})
+    if turn.reasoning:
+        yield chunk({"reasoning_content": turn.reasoning})
     for piece in turn.pieces:
         yield chunk({"content": piece})
     for index, call in enumerate(turn.calls):
@@ -59,8 +63,11 @@ def _reason(turn: Turn) -> str:
 
 
 def _usage(turn: Turn) -> dict[str, Json]:
+    read = turn.input_tokens + turn.cache_read_tokens
+    cached: dict[str, Json] = {"prompt_tokens_details": {"cached_tokens": turn.cache_read_tokens}}
     return {
-        "prompt_tokens": turn.input_tokens,
+        "prompt_tokens": read,
         "completion_tokens": turn.output_tokens,
-        "total_tokens": turn.input_tokens + turn.output_tokens,
+        "total_tokens": read + turn.output_tokens,
+        **(cached if turn.cache_read_tokens else {}),
     }

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
+from harness2_opencode.reading import UNENDED
 from harness2_opencode.substrate import Opencode
 
-from harness2_core.api import Action, Assistant, Channel, Failure, HarnessTree, Observation, Outcome, render
+from harness2_core.api import Action, Assistant, Channel, Failure, HarnessTree, Observation, Outcome, Reasoning, render
 from harness2_core.testing import Turn, failing, rate_limited, tool_call
 from harness2_core.testing.offline import OfflineRoom, Ran
 
@@ -17,6 +20,10 @@ DONE = Turn("Done.")
 
 def shell(command: str) -> Turn:
     return Turn(calls=(tool_call("bash", command=command, description="Run it"),))
+
+
+def given(command: str) -> str:
+    return json.dumps({"command": command, "description": "Run it"})
 
 
 def cause(ran: Ran) -> str | None:
@@ -111,9 +118,18 @@ def test_a_time_limit_is_told_with_what_was_done_and_paid_until_then(room: Offli
     assert ran.exit.timed_out
     assert Failure("the agent was stopped at its time limit") in ran.trajectory.events
     assert Observation("begun\n") in ran.trajectory.events
+    assert ran.trajectory.events[-3:-1] == (Action("bash", given("sleep 300")), Observation(UNENDED))
     assert ran.trajectory.usage.tokens["input"] >= 10
     assert ran.trajectory.usage.source == "price list"
     assert cause(ran) is None
+
+
+def test_tokens_of_each_kind_are_counted_once_and_thoughts_are_told(room: OfflineRoom) -> None:
+    done = Turn("Done.", input_tokens=1000, cache_read_tokens=400, output_tokens=200, reasoning="I ponder.")
+    ran = room.run(Opencode(), shell("true"), done, tree=TREE, channel=CHANNEL)
+    assert ran.trajectory.usage.tokens == {"input": 1010, "cache_read": 400, "output": 205}
+    assert ran.trajectory.usage.source == "price list"
+    assert ran.trajectory.events[-2:] == (Reasoning("I ponder."), Assistant("Done."))
 
 
 def test_a_model_without_a_price_has_none(room: OfflineRoom) -> None:

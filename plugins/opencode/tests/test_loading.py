@@ -41,6 +41,8 @@ export const Guard: Plugin = async ({ directory }) => ({
     }
 )
 DONE = Turn("Done.")
+PROMPT = '-- Count the "pebbles" – all ☃.\n@AGENTS.md ' + "and count on, " * 12_000 + "to the end"
+"""Longer than an argument of a command may be."""
 
 
 def shell(command: str, text: str = "") -> Turn:
@@ -53,7 +55,7 @@ def told(ran: Ran) -> str:
 
 
 def test_always_on_text_and_the_lists_are_in_the_first_request(room: OfflineRoom) -> None:
-    ran = room.run(Opencode(), DONE, tree=TREE, channel=CHANNEL, prompt='-- Count the "pebbles" – all ☃.\n@AGENTS.md')
+    ran = room.run(Opencode(), DONE, tree=TREE, channel=CHANNEL, prompt=PROMPT)
     assert ran.exit.code == 0
     assert ran.trajectory.notes == ()
     first = ran.asked[0].text
@@ -62,7 +64,7 @@ def test_always_on_text_and_the_lists_are_in_the_first_request(room: OfflineRoom
     assert "<name>pebbles_2</name>" in first
     assert "MARK-description: for pebbles." in first
     assert "MARK-sorter" in str(ran.asked[0].body["tools"])
-    assert '-- Count the "pebbles" – all ☃.\n@AGENTS.md' in first
+    assert PROMPT in first
     assert not [
         mark for mark in ("MARK-body", "MARK-sizes", "MARK-sorter-prompt", "customize-opencode") if mark in first
     ]
