@@ -16,6 +16,7 @@ from harness2_claude.substrate import Claude
 from harness2_core.api import Channel, Digest, Endpoint, Failure, HarnessTree, Install, Outcome, Place, Usage, ending_of
 from harness2_core.testing import ModelServer, Turn, failing, rate_limited, tool_call
 from harness2_core.testing.offline import OfflineRoom, Ran
+from harness2_core.testing.raw_endpoint import RawEndpoint, saying, whole
 from harness2_core.testing.workroom import WorkRoom
 
 pytestmark = [pytest.mark.agent, pytest.mark.process]
@@ -170,3 +171,17 @@ def test_a_rollout_through_the_worker_sees_nothing_of_the_user(
     assert not (tmp_path / "hook-ran").exists()
     assert not (tmp_path / "server-ran").exists()
     assert b"canary-key-of-one-run" not in room.everything()
+
+
+def test_no_other_host_is_asked_for_anything(tmp_path: Path, program: Path) -> None:
+    """Telemetry, updates and the like would come by the proxy that notes what it is asked for, and refuses it."""
+    room = WorkRoom(tmp_path)
+    room.agent = Claude(ClaudeSettings(binary=str(program)))
+    wait = Turn("", calls=(tool_call("Bash", command="sleep 3", description="d"),))
+    with RawEndpoint(saying(whole(b"", status=b"403 Forbidden"))) as proxy, ModelServer(wait, DONE) as server:
+        ways = {"HTTPS_PROXY": proxy.url, "HTTP_PROXY": proxy.url, "NO_PROXY": "127.0.0.1"}
+        room.access = Lends(Endpoint(server.url, "canary-key-of-one-run", ways))
+        record = room.rolled(TREE.files, CHANNEL)
+        asked = tuple(proxy.heads)
+    assert record.outcome is Outcome.FINISHED
+    assert asked == ()
