@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 from pathlib import Path
+from typing import Literal
 
 from attrs import evolve
 from harness2_agents.npm import set_up, told
@@ -83,6 +84,10 @@ class Codex:
 
     def preflight(self) -> Sequence[str]:
         return problems(CODEX, self._settings.binary)
+
+    @property
+    def protocol(self) -> Literal["responses"]:
+        return "responses"
 
     @property
     def tested_version(self) -> str:

@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from harness2_codex.settings import CodexSettings
 from harness2_codex.substrate import Codex
 
 from harness2_core.api import Assistant, Channel, HarnessTree
@@ -59,7 +60,7 @@ def test_a_harness_with_hooks_does_not_wake_those_of_the_task(room: OfflineRoom)
 
 
 def test_the_users_own_settings_never_reach_a_run(
-    room: OfflineRoom, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    room: OfflineRoom, program: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Nor a repository that happens to lie around the runs directory."""
     home = tmp_path / "user"
@@ -71,7 +72,8 @@ def test_the_users_own_settings_never_reach_a_run(
     for name, value in {"HOME": home, "CODEX_HOME": home / ".codex", "OPENAI_API_KEY": "POISON-key"}.items():
         monkeypatch.setenv(name, str(value))
     everything = Turn(calls=(tool_call("exec_command", cmd="env"),))
-    ran = room.run(Codex(), everything, DONE, tree=TREE, channel=CHANNEL)
+    agent = Codex(CodexSettings(str(program)))  # or it would be looked for in that home
+    ran = room.run(agent, everything, DONE, tree=TREE, channel=CHANNEL)
     assert ran.exit.code == 0
     assert "POISON" not in str([asked.body for asked in ran.asked])
     assert not (ran.workspace / "fired.txt").exists()

@@ -18,6 +18,7 @@ from harness2_core.api import (
     Preflights,
     SetsUp,
     ShipsBase,
+    SpeaksProtocol,
     TellsLoss,
     TellsOutcome,
     TellsVersion,
@@ -54,12 +55,17 @@ class TestCodex(SubstrateContract):
         return [path.read_bytes() for path in STREAMS]
 
 
-PROTOCOLS = [ChecksTree, KnowsPrice, Preflights, SetsUp, ShipsBase, TellsLoss, TellsOutcome, TellsVersion]
+PROTOCOLS: list[type] = [ChecksTree, KnowsPrice, Preflights, SetsUp, ShipsBase, SpeaksProtocol]
+PROTOCOLS += [TellsLoss, TellsOutcome, TellsVersion]
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_it_has_every_member_of(protocol: type, standing_in: CodexSettings) -> None:
     assert isinstance(Codex(standing_in), protocol)
+
+
+def test_it_speaks_responses(standing_in: CodexSettings) -> None:
+    assert Codex(standing_in).protocol == "responses"
 
 
 def test_its_version_is_told_in_one_line(standing_in: CodexSettings) -> None:
