@@ -9,8 +9,7 @@ from __future__ import annotations
 import os
 import sqlite3
 import threading
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing
 from pathlib import Path
 from typing import Any, Final, final
 
@@ -43,19 +42,37 @@ class Database:
         self._local = _Local()
         self._turn = (os.getpid(), threading.Lock())
 
-    @contextmanager
-    def reading(self) -> Iterator[sqlite3.Connection | None]:
-        """This thread's connection; `None` while there is no database."""
-        with self._explained():
-            yield self._connection() if self._local.connection or self.path.exists() else None
+    def row(self, query: str, *given: object) -> tuple[Any, ...] | None:
+        """The first row of an answer; `None` also while there is no database."""
+        try:
+            if not self.exists():
+                return None
+            row: tuple[Any, ...] | None = self._connection().execute(query, given).fetchone()
+        except sqlite3.Error as error:
+            raise self._in_words(error) from error
+        return row
 
-    @contextmanager
-    def writing(self) -> Iterator[sqlite3.Connection]:
-        """This thread's connection, in turn: threads of one process queue here rather than poll in SQLite."""
-        with self._lock(), self._explained():
-            if not self._local.connection and not self.path.exists():
-                self._create()
-            yield self._connection()
+    def rows(self, query: str, *given: object) -> list[tuple[Any, ...]]:
+        """All rows, read at once: an open query would keep the log from being taken into the database."""
+        try:
+            if not self.exists():
+                return []
+            return self._connection().execute(query, given).fetchall()
+        except sqlite3.Error as error:
+            raise self._in_words(error) from error
+
+    def write(self, statement: str, *given: object) -> int:
+        """How many rows it changed. In turn: threads of one process queue here rather than poll in SQLite."""
+        with self._lock():
+            try:
+                if not self.exists():
+                    self._create()
+                return self._connection().execute(statement, given).rowcount
+            except sqlite3.Error as error:
+                raise self._in_words(error) from error
+
+    def exists(self) -> bool:
+        return self._local.connection is not None or self.path.exists()
 
     def close(self) -> None:
         """Closes this thread's connection; others close with their threads. The next use opens it again."""
@@ -105,13 +122,6 @@ class Database:
         if self._turn[0] != os.getpid():  # forked: the lock may be held by a thread that does not exist here
             self._turn = (os.getpid(), threading.Lock())
         return self._turn[1]
-
-    @contextmanager
-    def _explained(self) -> Iterator[None]:
-        try:
-            yield
-        except sqlite3.Error as error:
-            raise self._in_words(error) from error
 
     def _in_words(self, error: sqlite3.Error) -> StoreError:
         code = getattr(error, "sqlite_errorcode", 0) & 0xFF

@@ -67,38 +67,24 @@ class SqliteStore:
         raise changing(source)
 
     def has_blob(self, digest: Digest) -> bool:
-        with self._database.reading() as connection:
-            if connection is not None:
-                query = "SELECT length(value) = size FROM blobs WHERE digest = ?"
-                row = connection.execute(query, (digest,)).fetchone()
-                if row is not None:
-                    return bool(row[0])
-        return self._large.has(digest)
+        whole = self._is_whole(digest)
+        return self._large.has(digest) if whole is None else whole
 
     def open_blob(self, digest: Digest) -> BinaryIO:
-        with self._database.reading() as connection:
-            if connection is not None:
-                row = connection.execute("SELECT value FROM blobs WHERE digest = ?", (digest,)).fetchone()
-                if row is not None:
-                    return io.BytesIO(self._checked(digest, row[0]))
-        return self._large.open(digest)
+        row = self._database.row("SELECT value FROM blobs WHERE digest = ?", digest)
+        return self._large.open(digest) if row is None else io.BytesIO(self._checked(digest, row[0]))
 
     def put(self, kind: str, key: str, value: bytes) -> bool:
         refuse_blob(kind)
         utf8(kind), utf8(key)
         self._mark()
         statement = "INSERT OR IGNORE INTO records (kind, key, checksum, value) VALUES (?, ?, ?, ?)"
-        with self._database.writing() as connection:
-            return connection.execute(statement, (kind, key, checksum(kind, key, value), value)).rowcount == 1
+        return self._database.write(statement, kind, key, checksum(kind, key, value), value) == 1
 
     def get(self, kind: str, key: str) -> bytes | None:
         refuse_blob(kind)
         utf8(kind), utf8(key)
-        with self._database.reading() as connection:
-            if connection is None:
-                return None
-            query = "SELECT checksum, value FROM records WHERE kind = ? AND key = ?"
-            row = connection.execute(query, (kind, key)).fetchone()
+        row = self._database.row("SELECT checksum, value FROM records WHERE kind = ? AND key = ?", kind, key)
         if row is None:
             return None
         if not isinstance(row[1], bytes) or row[0] != checksum(kind, key, row[1]):
@@ -108,29 +94,20 @@ class SqliteStore:
         return row[1]
 
     def scan(self, kind: str) -> Iterator[tuple[str, int]]:
-        # Read to the end at once: an open query would keep the log from being taken into the database.
-        blobs = kind == BLOB
-        with self._database.reading() as connection:
-            if connection is None:
-                rows: list[tuple[str, int]] = []
-            elif blobs:
-                rows = connection.execute("SELECT digest, length(value) FROM blobs ORDER BY digest").fetchall()
-            else:
-                query = "SELECT key, length(value) FROM records WHERE kind = ? ORDER BY key"
-                rows = connection.execute(query, (kind,)).fetchall()
-        return heapq.merge(rows, self._large.scan()) if blobs else iter(rows)
+        if kind == BLOB:
+            rows = self._database.rows("SELECT digest, length(value) FROM blobs ORDER BY digest")
+            return heapq.merge(rows, self._large.scan())
+        return iter(self._database.rows("SELECT key, length(value) FROM records WHERE kind = ? ORDER BY key", kind))
 
     def delete(self, kind: str, key: str) -> None:
         if kind == BLOB:
             self._large.delete(key)
-        with self._database.reading() as connection:
-            if connection is None:
-                return
-        with self._database.writing() as connection:
-            if kind == BLOB:
-                connection.execute("DELETE FROM blobs WHERE digest = ?", (key,))
-            else:
-                connection.execute("DELETE FROM records WHERE kind = ? AND key = ?", (kind, key))
+        if not self._database.exists():
+            return
+        if kind == BLOB:
+            self._database.write("DELETE FROM blobs WHERE digest = ?", key)
+        else:
+            self._database.write("DELETE FROM records WHERE kind = ? AND key = ?", kind, key)
 
     def claim(self, key: str) -> AbstractContextManager[bool]:
         return self._claims.claim(key)
@@ -141,12 +118,16 @@ class SqliteStore:
 
     def _put_small(self, data: bytes) -> Digest:
         digest = digest_bytes(data)
-        if not self.has_blob(digest):
+        if not self._is_whole(digest):
             self._mark()
             statement = "INSERT OR REPLACE INTO blobs (digest, size, value) VALUES (?, ?, ?)"
-            with self._database.writing() as connection:
-                connection.execute(statement, (digest, len(data), data))
+            self._database.write(statement, digest, len(data), data)
         return digest
+
+    def _is_whole(self, digest: Digest) -> bool | None:
+        """Whether the row of a blob has all its bytes; `None`: there is none."""
+        row = self._database.row("SELECT length(value) = size FROM blobs WHERE digest = ?", digest)
+        return None if row is None else bool(row[0])
 
     def _put_large(self, data: bytes) -> Digest:
         self._mark()

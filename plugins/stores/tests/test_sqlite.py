@@ -112,10 +112,8 @@ def test_fsync_decides_how_far_a_commit_goes(tmp_path: Path, fsync: bool, synchr
     store = SqliteStore(tmp_path / "store", fsync=fsync)
     store.put("kind", "key", b"1")
 
-    with store._database.reading() as connection:
-        assert connection is not None
-        assert connection.execute("PRAGMA synchronous").fetchone() == (synchronous,)
-        assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+    assert store._database.row("PRAGMA synchronous") == (synchronous,)
+    assert store._database.row("PRAGMA journal_mode") == ("wal",)
 
 
 def test_the_remedy_of_a_damaged_row_is_a_command_that_works(store: SqliteStore, database: Path) -> None:
@@ -133,12 +131,10 @@ def test_the_remedy_of_a_damaged_row_is_a_command_that_works(store: SqliteStore,
 @pytest.mark.process
 def test_a_forked_child_leaves_the_connection_of_its_parent_alone(store: SqliteStore) -> None:
     store.put("kind", "key", b"1")
-    with store._database.reading() as connection:
-        parents = connection
+    parents = store._database._local.connection
     child = os.fork()
     if child == 0:
-        with store._database.reading() as connection:
-            fresh = connection is not None and connection is not parents and store.get("kind", "key") == b"1"
+        fresh = store.get("kind", "key") == b"1" and store._database._local.connection is not parents
         store.close()
         os._exit(0 if fresh else 1)
 
