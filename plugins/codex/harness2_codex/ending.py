@@ -12,7 +12,7 @@ from harness2_agents.failures import Kind, Problem, problem_in
 
 from harness2_core.api import Ending, Exit, Failure, Lost, Outcome, Trajectory
 
-from .reading import OUT_OF_STEPS, TURN_FAILED
+from .reading import OUT_OF_STEPS, TURN_FAILED, WAITING
 
 NEVER_BEGAN: Final = "codex did not start: "
 """How the text of a `Failure` begins when no conversation was opened: nothing of the harness or task took part."""
@@ -41,7 +41,8 @@ def loss_in(trajectory: Trajectory) -> Lost | None:
     """The loss that Codex tells of; `None` when the model or the agent did what happened."""
     for text in _failures(trajectory, NEVER_BEGAN):
         return Lost("worker", NEVER_BEGAN + text)
-    problems = [_problem(text) for text in _failures(trajectory, TURN_FAILED)]
+    texts = [*_failures(trajectory, TURN_FAILED), *_failures(trajectory, WAITING)]
+    problems = [_problem(text) for text in texts]
     losses = [problem.lost() for problem in problems]
     return losses[-1] if losses else None
 

@@ -24,6 +24,8 @@ from .spent import Spent, counts_in
 TURN_FAILED: Final = "codex gave up: "
 """How the text of a `Failure` begins when Codex tells of it: an error of the provider or of the way there."""
 
+WAITING: Final = "codex was waiting to ask again: "
+"""How the text of a `Failure` begins when the run was ended while Codex waited for the provider to recover."""
 OUT_OF_STEPS: Final = "the agent was ended: it had taken "
 """How the text of a `Failure` begins when `steps.sh` ended it."""
 
@@ -69,6 +71,8 @@ class _Reader:
     spent: Spent = field(factory=Spent, init=False)
     threads: list[str] = field(factory=list, init=False)
     failures: list[str] = field(factory=list, init=False)
+    waiting: list[str] = field(factory=list, init=False)
+    """Why it is about to ask again, until it goes on."""
     warnings: Counter[str] = field(factory=Counter, init=False)
     unread: list[str] = field(factory=list, init=False)
     cut: list[str] = field(factory=list, init=False)
@@ -91,6 +95,7 @@ class _Reader:
             events_of(self.items[slot]) if isinstance(slot, str) else slot for slot in self.slots
         )
         failures = tuple(Failure(TURN_FAILED + text) for text in dict.fromkeys(self.failures))
+        failures = failures or tuple(Failure(WAITING + text) for text in self.waiting[-1:])
         said = self.unread[-1] if self.unread else ""
         return Read((*events, *failures), tuple(self._notes()), self.spent, bool(self.threads), said)
 
@@ -105,6 +110,7 @@ class _Reader:
                 self._failed(tool)
             case Answered(conversation, model, counts):
                 self._failed("")
+                self.waiting.clear()
                 self.spent.answered(conversation, model, counts)
             case _:
                 self._failed("")
@@ -131,6 +137,8 @@ class _Reader:
             self.slots.append((Unknown("line", text),))
 
     def _event(self, value: Item) -> None:
+        if text_at(value, "type") != "error":
+            self.waiting.clear()
         match text_at(value, "type"):
             case "thread.started":
                 self.threads.append(text_at(value, "thread_id"))
@@ -148,6 +156,7 @@ class _Reader:
                 self.failures.append(text_at(value, "error", "message") or as_text(dict(value)))
             case "error" if (message := text_at(value, "message")).startswith("Reconnecting"):
                 self.warnings[message] += 1
+                self.waiting.append(message)
             case "error":
                 self.failures.append(text_at(value, "message") or as_text(dict(value)))
             case kind:

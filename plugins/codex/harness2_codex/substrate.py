@@ -69,7 +69,7 @@ class Codex:
 
     def loss(self, trajectory: Trajectory, exit: Exit) -> Lost | None:
         """Whatever came before: an answer that the provider broke off is none, and one that came anyway counts."""
-        return None if exit.code == 0 or exit.timed_out else loss_in(trajectory)
+        return None if exit.code == 0 else loss_in(trajectory)
 
     def outcome(self, trajectory: Trajectory, exit: Exit) -> Ending | None:
         return outcome_in(trajectory, gave_up=exit.code != 0)

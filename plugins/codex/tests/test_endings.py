@@ -68,6 +68,13 @@ def test_an_endpoint_that_does_not_answer_is_a_loss_within_seconds(room: Offline
     assert (cause(ran), ran.exit.timed_out) == ("network", False)
 
 
+def test_a_time_limit_that_the_provider_used_up_is_a_loss(room: OfflineRoom) -> None:
+    slow = rate_limited(300)
+    ran = room.run(Codex(), shell("echo begun"), *[slow] * 3, tree=TREE, channel=CHANNEL, limit_seconds=8)
+    assert ran.exit.timed_out
+    assert cause(ran) == "rate-limit"
+
+
 @pytest.mark.parametrize(
     ("turn", "expected"),
     [

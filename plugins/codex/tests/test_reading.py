@@ -191,6 +191,24 @@ def test_giving_up_is_one_failure_and_a_loss_and_what_was_done_is_kept() -> None
     assert [note for note in trajectory.notes if "Reconnecting... 2/2" in note]
 
 
+RETRY = '{"type":"error","message":"Reconnecting... 1/2 (Connection failed: error sending request)"}\n'
+
+
+@pytest.mark.parametrize("after", ["", "\n", '{"type":'])
+def test_an_end_while_codex_waits_to_ask_again_is_the_providers(after: str) -> None:
+    trajectory = parsed(STARTED + RETRY + after, None, 9)
+    lost = Codex().loss(trajectory, ended(None, 9, timed_out=True))
+    assert lost is not None
+    assert lost.cause == "network"
+
+
+def test_an_end_after_codex_went_on_is_not() -> None:
+    answered = next(line for line in stream("gave_up").decode().splitlines() if "response.completed" in line)
+    for after in (answered + "\n", item(1, "agent_message", text="On.")):
+        trajectory = parsed(STARTED + RETRY + after, None, 9)
+        assert Codex().loss(trajectory, ended(None, 9, timed_out=True)) is None
+
+
 def test_a_codex_that_never_began_is_a_loss_that_says_why() -> None:
     trajectory = parsed(stream("never_began"), 1)
     lost = Codex().loss(trajectory, ended(1))
