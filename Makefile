@@ -5,6 +5,7 @@
 #   make lint            ruff, mypy and import-linter only
 #   make bench           the programs of benchmarks/
 #   make docs            the documentation as a site, in build/site
+#   make agents          brings the real agents that some tests run, with npm
 #   make demo PYTHON=python3.12
 
 PYTHON ?= python3
@@ -16,7 +17,7 @@ PROJECTS := pyproject.toml $(wildcard plugins/*/pyproject.toml) tools/install.py
 
 export PATH := $(BIN):$(PATH)
 
-.PHONY: demo test lint bench docs clean
+.PHONY: demo test lint bench docs agents clean
 .DELETE_ON_ERROR:
 
 demo: $(INSTALLED)
@@ -39,6 +40,9 @@ bench: $(TOOLS)
 docs: $(TOOLS)
 	$(BIN)/python tools/written_page.py
 	$(BIN)/python tools/docs_site.py
+
+agents: $(INSTALLED)
+	@failed=0; for agent in opencode codex claude; do $(BIN)/harness2 setup $$agent || failed=1; done; exit $$failed
 
 clean:
 	rm -rf $(VENV) .tox build dist
