@@ -165,7 +165,7 @@ def test_a_providers_error_is_lost_and_not_a_delivered_nothing(room: WorkRoom) -
 class Configured(ToyAgent):
     """Writes a configuration as real agents do."""
 
-    def __init__(self, extra: str = "", reads: Path = Path("/opt/agent")) -> None:
+    def __init__(self, extra: str = "", reads: Path = Path("/somewhere/agent")) -> None:
         super().__init__()
         self._extra, self._reads = extra, reads
 
@@ -193,8 +193,8 @@ def test_a_record_bears_version_model_effort_and_how_the_agent_was_set_up(room: 
 
 
 def test_the_digest_of_the_set_up_depends_on_neither_places_nor_keys() -> None:
-    one = config_digest(Configured(reads=Path("/opt/agent")), CHANNEL, Endpoint("http://127.0.0.1:5001/v1", "secret-a"))
-    two = config_digest(Configured(reads=Path("/home/x/agent")), CHANNEL, Endpoint("http://127.0.0.1:9/v1", "secret-b"))
+    one = config_digest(Configured(reads=Path("/somewhere/agent")), CHANNEL, Endpoint("http://127.0.0.1:5001/v1", "secret-a"))
+    two = config_digest(Configured(reads=Path("/elsewhere/agent")), CHANNEL, Endpoint("http://127.0.0.1:9/v1", "secret-b"))
     assert one == two
 
 
