@@ -16,6 +16,7 @@ from harness2_core.plugins.fields import fields_of
 from harness2_core.plugins.known_settings import CORE
 from harness2_core.plugins.loading import blaming
 from harness2_core.plugins.registry import Registry
+from harness2_core.plugins.run_settings import PriceSettings
 from harness2_core.plugins.starting_config import Section, starting_config
 from harness2_core.work.materialise import write_files
 
@@ -30,6 +31,7 @@ _ABOUT: Final = {
     "roles.improver": "Who edits the harness.",
     "roles.selector": "Who picks one final, blind; like the improver where nothing is set.",
     "roles.reflector": "Who writes the lessons; like the improver where nothing is set.",
+    "prices": "What a model costs, in USD for a million tokens, where that is not known or known better.",
     "roles.judge": "Who grades what was delivered, after the method is done with it.",
 }
 _PARTS: Final = {"bench": "adapter", "substrate": "substrate"}
@@ -75,6 +77,7 @@ def _sections(registry: Registry) -> Iterator[Section]:
     active = {key: name for key, kind in _PARTS.items() if (name := _default(registry, kind))}
     for table, cls in CORE.items():
         yield Section(table, _ABOUT[table], fields_of(cls), active if table == "run" else {}, table not in ("run",))
+    yield Section('prices."a-model"', _ABOUT["prices"], fields_of(PriceSettings), {}, True)
     for kind in KINDS:
         if kind in ("listener", "command"):
             continue

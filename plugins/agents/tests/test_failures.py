@@ -45,6 +45,8 @@ SAID = [
     (Kind.ACCESS, "403 Forbidden"),
     (Kind.ACCESS, "Not logged in. Please run /login"),
     (Kind.ACCESS, "The model `m-9` does not exist or you do not have access to it."),
+    (Kind.ACCESS, "Model not found: stub/m-9."),
+    (Kind.ACCESS, "There's an issue with the selected model (m-9). It may not exist or you may not have access to it."),
     (Kind.ACCESS, "unexpected status 404 Not Found"),
     (Kind.ACCESS, "400 unsupported_parameter: reasoning.effort"),
     # of the model
@@ -59,6 +61,20 @@ SAID = [
 ]
 
 
+LOCAL = [
+    "",
+    "I fixed 429 lines",
+    "file not found: a.txt",
+    "the tests passed",
+    "exit code 1",
+    "EACCES: permission denied, open '/workspace/x'",
+    "the model called a tool whose file was not found",
+    "titles of bottles",
+    "skill model-notes: SKILL.md not found",
+]
+"""Words of an agent about its own files: one that is taken for a refused key would end a whole run."""
+
+
 @pytest.mark.parametrize(("kind", "text"), SAID, ids=lambda value: str(value)[:60])
 def test_words_of_providers_are_told_apart(kind: Kind, text: str) -> None:
     found = problem_in(text)
@@ -66,7 +82,9 @@ def test_words_of_providers_are_told_apart(kind: Kind, text: str) -> None:
     assert found.kind is kind
 
 
-@pytest.mark.parametrize("text", ["", "I fixed 429 lines", "file not found: a.txt", "the tests passed", "exit code 1"])
+@pytest.mark.parametrize(
+    "text", ["", "I fixed 429 lines", "file not found: a.txt", "the tests passed", "exit code 1", *LOCAL]
+)
 def test_words_that_name_no_provider_mean_nothing(text: str) -> None:
     assert problem_in(text) is None
 

@@ -124,6 +124,25 @@ def test_one_that_was_killed_in_the_middle_is_no_installation(play: Play, calls:
     assert left(agents_directory() / "toyagent") == ["2.0.0"]
 
 
+def test_one_that_is_interrupted_leaves_neither_npm_nor_anything_half_done(play: Play, calls: Path) -> None:
+    pid = calls.parent / "npm.pid"
+    play(f"{INSTALLS}echo $$ > '{pid}'\nsleep 600\n")
+    program = (
+        "from harness2_agents import programs\n"
+        f"programs._machine = lambda: {MACHINE!r}\n"
+        "from harness2_agents.npm import set_up\n"
+        "from harness2_agents.programs import Package\n"
+        f"set_up(Package({PACKAGE.npm!r}, '2.0.0', 'toyagent', {PACKAGE.natives!r}))\n"
+    )
+    first = subprocess.Popen([sys.executable, "-c", program], stderr=subprocess.DEVNULL)
+    until(lambda: pid.exists() and pid.read_text().strip() != "")
+    first.send_signal(signal.SIGINT)
+    assert first.wait(timeout=60) != 0
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(pid.read_text()), 0)
+    assert left(agents_directory() / "toyagent") == []
+
+
 def test_an_installation_without_its_mark_is_made_anew(play: Play, calls: Path) -> None:
     play(INSTALLS)
     program = set_up(PACKAGE)
