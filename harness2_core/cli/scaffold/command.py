@@ -17,9 +17,13 @@ def _kinds(incomplete: str) -> list[str]:
 
 
 def new(
+    ctx: typer.Context,
     kind: Annotated[str, typer.Argument(help=f"One of {', '.join(KINDS)}.", autocompletion=_kinds)],
     name: Annotated[str, typer.Argument(help="What people will type, as in 'two-steps'.")],
     to: Annotated[Path, typer.Option(metavar="DIR", help="Where the new folder is made; here by default.")] = Path(),
+    example: Annotated[
+        str, typer.Option("--from", metavar="EXAMPLE", help="Begin from the code of an installed plugin of that kind.")
+    ] = "",
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Begin a plugin: a distribution that works, with its tests, in a new folder. Overwrites nothing."""
@@ -37,7 +41,12 @@ def new(
     installed = [str(item.metadata["Name"]) for item in metadata.distributions() if item.metadata["Name"]]
     names = named(kind, name, scan(), installed, built_in)
     folder = to / names.distribution
-    texts = rendered(names)
+    begun = None
+    if example:
+        from .example import example_of
+
+        begun = example_of(ctx.obj.registry(), kind, example)
+    texts = rendered(names, begun)
     write(texts, folder)
     if as_json:
         called = {"kind": kind, "name": names.plain, "token": names.token, "package": names.package}

@@ -19,22 +19,33 @@ from harness2_core.model.errors import ConfigError
 from harness2_core.model.kinds import plural
 from harness2_core.plugins.discovery import GROUP
 
+from .example import Example
 from .kinds import SCAFFOLDS
 from .naming import Names
 
 TEMPLATES: Final = files(__package__) / "templates"
 COMMON: Final = "common"
+FROM: Final = "from"
 SUFFIX: Final = ".jinja"
 
 
-def rendered(names: Names) -> Mapping[str, str]:
-    """Path in the new folder -> text."""
-    scaffold = SCAFFOLDS[names.kind]
+def rendered(names: Names, example: Example | None = None) -> Mapping[str, str]:
+    """Path in the new folder -> text. With `example`, its code in the place of the small implementation."""
+    scaffold = SCAFFOLDS[names.kind] if example is None else example.scaffold
+    kind = names.kind
+    factory = scaffold.factory.format(cls=names.cls)
+    reference = f"{names.package}.{kind}:{factory}"
+    settings = f"{names.package}.settings:Settings" if scaffold.settings else ""
+    if example is not None:
+        reference, settings = (example.renamed(text, names) for text in (example.factory, example.settings))
     shared = {
         "names": names,
-        "kind": names.kind,
+        "kind": kind,
         "scaffold": scaffold,
-        "factory": scaffold.factory.format(cls=names.cls),
+        "example": example,
+        "factory": factory,
+        "reference": reference,
+        "settings": settings,
         "hook": f"harness2_{plural(names.kind)}",
         "table": f"{plural(names.kind)}.{names.plain}",
         "group": GROUP,
@@ -49,10 +60,13 @@ def rendered(names: Names) -> Mapping[str, str]:
         autoescape=False,  # Python, TOML and Markdown; every value was checked by `naming`
     )
     made = {}
-    for path, template in _templates(names.kind).items():
+    for path, template in (_templates(kind) if example is None else _templates_from(kind)).items():
         text = environment.get_template(template).render(shared)
         if text.strip() or path.endswith("py.typed"):  # settings of a kind that has none come out blank
             made[_placed(path, names)] = text
+    if example is not None:
+        for path, text in example.files.items():
+            made[f"{names.package}/{path}"] = example.renamed(text, names)
     return made
 
 
@@ -72,7 +86,7 @@ def write(texts: Mapping[str, str], folder: Path) -> None:
         for path, text in texts.items():
             target = folder / path
             target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_bytes(text.encode())
+            target.write_bytes(text.encode(errors="surrogateescape"))
     except OSError as error:
         shutil.rmtree(folder)
         raise ConfigError(f"{folder} cannot be written: {error.strerror}", "mend that and run it again") from error
@@ -98,6 +112,14 @@ def _templates(kind: str) -> dict[str, str]:
         for path in _below(TEMPLATES / folder):
             found[path.removesuffix(SUFFIX)] = f"{folder}/{path}"
     return found
+
+
+def _templates_from(kind: str) -> dict[str, str]:
+    """The same for a plugin that is begun from another: all but its work."""
+    hooks = f"{kind}/package/plugin.py{SUFFIX}"
+    own = {"package/plugin.py": hooks} if TEMPLATES.joinpath(*hooks.split("/")).is_file() else {}
+    shared = {path: f"{COMMON}/{path}{SUFFIX}" for path in ("pyproject.toml", "package/plugin.py")}
+    return shared | own | {path.removesuffix(SUFFIX): f"{FROM}/{path}" for path in _below(TEMPLATES / FROM)}
 
 
 def _below(folder: Traversable, prefix: str = "") -> list[str]:
