@@ -51,12 +51,15 @@ class FrozenMap(Mapping[str, V_co], Generic[V_co]):
         return len(self._items)
 
     def keys(self) -> KeysView[str]:
+        """In sorted order."""
         return self._items.keys()
 
     def values(self) -> ValuesView[V_co]:
+        """In the order of their keys."""
         return self._items.values()
 
     def items(self) -> ItemsView[str, V_co]:
+        """Key and value, in the order of keys."""
         return self._items.items()
 
     def __hash__(self) -> int:
