@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
+import signal
+import time
 from pathlib import Path
 
 import pytest
 from harness2_stores import mounts
 from harness2_stores.claims import Claims
+from harness2_stores.locks import give_back, take
 from harness2_stores.mounts import file_system
 
 from harness2_core.api import StoreError
@@ -99,3 +103,57 @@ def test_the_innermost_and_last_mount_decides(path: str, kind: str) -> None:
     )
 
     assert file_system(mountinfo, path) == kind
+
+
+def test_a_lock_on_a_file_that_has_lost_its_name_does_not_count(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, real, tries = str(tmp_path / "key.lock"), fcntl.flock, []
+
+    def flock(descriptor: int, operation: int) -> None:
+        if not tries:  # between opening and locking, the former holder takes the name away and another makes it anew
+            Path(path).unlink()
+            Path(path).touch()
+        tries.append(descriptor)
+        real(descriptor, operation)
+
+    monkeypatch.setattr(fcntl, "flock", flock)
+    lock = take(path)
+
+    assert lock is not None
+    assert os.path.samestat(os.fstat(lock), Path(path).stat())
+    assert len(tries) == 2
+    give_back(lock, path)
+
+
+@pytest.mark.process
+def test_a_claim_dies_with_its_owner_though_a_forked_child_lives_on(tmp_path: Path) -> None:
+    claims, (news, tell) = Claims(tmp_path, network_locks=False), os.pipe()
+    owner = os.fork()
+    if owner == 0:
+        with claims.claim("key"):
+            child = os.fork()
+            if child == 0:
+                time.sleep(60)
+                os._exit(0)
+            os.write(tell, str(child).encode())
+            os._exit(0)  # without giving anything back
+    os.waitpid(owner, 0)
+    child = int(os.read(news, 20))
+    try:
+        with claims.claim("key") as mine:
+            assert mine
+    finally:
+        os.kill(child, signal.SIGKILL)
+
+
+@pytest.mark.process
+def test_a_forked_child_takes_no_claim_from_its_parent(tmp_path: Path) -> None:
+    claims = Claims(tmp_path, network_locks=False)
+    with claims.claim("key"):
+        child = os.fork()
+        if child == 0:
+            os._exit(0)
+        os.waitpid(child, 0)
+        with claims.claim("key") as again:
+            assert not again
