@@ -27,7 +27,7 @@ def test_a_key_that_an_agent_tells_is_nowhere_in_the_runs_directory(
 ) -> None:
     monkeypatch.setenv("SMALL_BENCH_KEY", CANARY)
     bench.plugin("substrate", "telling", TELLS_ITS_KEY, token="te")
-    bench.set(substrate="telling", **{"roles.executor.options.key_variable": "SMALL_BENCH_KEY"})
+    bench.set(substrate="telling", access="plain", **{"roles.executor.options.key_variable": "SMALL_BENCH_KEY"})
     assert bench.run().exit_code == 0
     files = [path for path in bench.runs.rglob("*") if path.is_file()]
     assert len(files) > 20

@@ -41,7 +41,7 @@ def test_a_dead_record_is_the_same_wherever_it_died(bench: Any) -> None:
 def test_a_key_in_an_error_s_text_is_withheld_wherever_it_is_kept(bench: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SMALL_BENCH_KEY", CANARY)
     bench.plugin("substrate", "telling", TELLS, token="te")
-    bench.set(substrate="telling", **{"roles.executor.options.key_variable": "SMALL_BENCH_KEY"})
+    bench.set(substrate="telling", access="plain", **{"roles.executor.options.key_variable": "SMALL_BENCH_KEY"})
 
     assert bench.run().exit_code == 2
 

@@ -76,7 +76,7 @@ class RelayAccess:
                 f"the {role} channel takes its key from {variable}, which is not set",
                 f"export {variable}, or change `key_variable` under {table}",
             )
-        if not url and channel.model and variable:
+        if not url and variable:
             raise ConfigError(
                 f"the {role} channel has a key and no url, so the relay does not know where its model is",
                 f'set `url` under {table}, such as url = "https://models.example/v1"',

@@ -180,9 +180,7 @@ def test_nothing_is_left_when_nobody_needs_it(access: RelayAccess) -> None:
         ask(one)
 
 
-@pytest.mark.parametrize(
-    "given", [Channel(), Channel("a-service-knows-it"), Channel(options={"key_variable": VARIABLE})]
-)
+@pytest.mark.parametrize("given", [Channel(), Channel("a-service-knows-it")])
 def test_without_a_url_there_is_nothing_to_reach(access: RelayAccess, given: Channel) -> None:
     with access.open(given, digest_bytes(b"a"), "executor") as endpoint:
         assert endpoint == Endpoint()
@@ -193,6 +191,7 @@ def test_without_a_url_there_is_nothing_to_reach(access: RelayAccess, given: Cha
     ("given", "said"),
     [
         (channel(""), "no url"),
+        (Channel(options={"key_variable": VARIABLE}), "no url"),
         (channel("http://127.0.0.1:9", key_variable="NOT_SET"), "export NOT_SET"),
         (channel("models.example/v1"), "no http or https address"),
         (channel("https://models.example/v1?key=canary"), "query"),
@@ -262,6 +261,7 @@ def test_a_waiting_time_of_nothing_is_refused() -> None:
         Settings(connect_seconds=0)
 
 
+@pytest.mark.process
 def test_a_forked_child_has_a_relay_of_its_own(opened: Callable[[str], Endpoint], access: RelayAccess) -> None:
     """Its parent's thread does not exist in it, and it holds the parent's port no longer than that needs."""
     with RawEndpoint(saying(whole(b"ok"))) as upstream:
