@@ -1,4 +1,4 @@
-"""A harness to begin with: few words, of no task, as `base-opencode/` of a benchmark that brings none."""
+"""A harness to begin with: few words, of no task; benchmarks that bring none begin with it."""
 
 from __future__ import annotations
 
