@@ -137,7 +137,7 @@ CONFIGURATIONS = [
     (page, block)
     for page in PAGES
     for block in blocks(page)
-    if block.language == "toml" and re.search(r"^\[run\]", block.text, re.MULTILINE) and "bench" in block.text
+    if block.language == "toml" and re.search(r"^\[run\]", block.text, re.MULTILINE)
 ]
 
 
