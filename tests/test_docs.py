@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import importlib
-import os
 import re
 import shlex
 import shutil
@@ -25,9 +24,19 @@ from harness2_core.method.missions import core_templates
 from harness2_core.model import records
 from harness2_core.model.channel import Usage
 from harness2_core.model.events import Happened
-from harness2_core.plugins.config import FLAT, NAMED
+from harness2_core.model.kinds import KINDS, plural
+from harness2_core.plugins.config import FLAT, NAMED, Config
 from harness2_core.plugins.discovery import API_VERSION, OLDEST_API
-from harness2_core.plugins.run_settings import LibrarySettings, RoleSettings, RunSettings
+from harness2_core.plugins.provider_settings import check_tables, settings_of
+from harness2_core.plugins.registry import Registry
+from harness2_core.plugins.run_settings import (
+    LibrarySettings,
+    RoleSettings,
+    RunSettings,
+    library_settings,
+    role_settings,
+    run_settings,
+)
 from harness2_core.work.policy import LOSSES
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -143,14 +152,15 @@ CONFIGURATIONS = [
 
 @pytest.mark.together
 @pytest.mark.parametrize(("page", "block"), CONFIGURATIONS, ids=lambda item: getattr(item, "stem", ""))
-def test_a_configuration_on_a_page_can_be_used(
-    page: Path, block: Block, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    for variable in [name for name in os.environ if name.startswith("HARNESS2_")]:
-        monkeypatch.delenv(variable)
+def test_a_configuration_on_a_page_has_settings_that_there_are(page: Path, block: Block, tmp_path: Path) -> None:
     (tmp_path / "harness2.toml").write_text(block.text, encoding="utf-8")
-    monkeypatch.chdir(tmp_path)
-    assert main.run(["config", "show"]) == 0, capsys.readouterr().err
+    config, registry = Config.load(tmp_path / "harness2.toml", {}), Registry.installed()
+    for read in (run_settings, role_settings, library_settings):
+        read(config)
+    check_tables(registry, config)
+    for kind in KINDS:
+        for name in config.names(plural(kind)) if plural(kind) in NAMED else ():
+            settings_of(registry, config, kind, name)
 
 
 @pytest.mark.together
