@@ -77,6 +77,13 @@ def test_a_bar_in_the_code_of_a_table_is_a_bar(docs_site: ModuleType) -> None:
     assert docs_site.plain_bars("| `a\\|b` | one \\| two |\nand `a\\|b`\n") == "| `a|b` | one \\| two |\nand `a\\|b`\n"
 
 
+def test_a_page_is_confined_by_a_policy(docs_site: ModuleType) -> None:
+    made = docs_site.confined("<html><head><title>a</title></head></html>")
+    assert made.index("Content-Security-Policy") < made.index("<title>")
+    with pytest.raises(docs_site.SiteError):
+        docs_site.confined("<p>no head</p>")
+
+
 def test_the_order_of_pages_has_each_page_once(docs_site: ModuleType) -> None:
     written = docs_site.settings()
     assert "plugins/local.md" in written
@@ -215,6 +222,19 @@ def test_the_scheme_of_the_system_is_followed(browser: Any, address: str) -> Non
         assert body != plan
         colours |= {(scheme, body), (scheme, plan)}
     assert len({colour for _, colour in colours}) == 4
+
+
+@pytest.mark.browser
+@pytest.mark.process
+@pytest.mark.parametrize("start", ["http", "file"])
+def test_a_page_cannot_ask_another_host(browser: Any, address: str, site: Path, start: str) -> None:
+    browser.visit(address if start == "http" else (site / "index.html").as_uri(), 1280, "light")
+    with ThreadingHTTPServer(("127.0.0.1", 0), Quiet) as other:  # it would answer: the system queues who knocks
+        asked = (
+            f"fetch('http://127.0.0.1:{other.server_port}/', {{mode: 'no-cors', signal: AbortSignal.timeout(5000)}})"
+        )
+        said = browser.value(f"{asked}.then(() => 'answered', error => error.name)")
+    assert said == "TypeError"  # refused at once; without a policy it waits, until the signal ends it
 
 
 @pytest.mark.browser

@@ -29,6 +29,8 @@ BUILD: Final = ROOT / "build"
 SHIPPED: Final = "Plugins that come along"
 """The section of the order of pages that is filled with the plugins of this checkout."""
 HOME: Final = "docs/index.md"
+POLICY: Final = "default-src 'self' 'unsafe-inline' data: blob:"
+"""What a page may load, held by the browser: the theme's scripts know hosts for things that we do not use."""
 
 _LINK: Final = re.compile(r"(!?\[(?:[^\[\]]|\[[^\]]*\])*\]\()([^)\s]+)(\))")
 _DRAWING: Final = re.compile(r"^!\[([^\]]*)\]\(([\w-]+\.svg)\)$", re.MULTILINE)
@@ -131,9 +133,19 @@ def build(into: Path = BUILD) -> Path:
     done = subprocess.run(command, cwd=into, capture_output=True, text=True, env={**os.environ, "NO_COLOR": "1"})
     if done.returncode or "Warning" in done.stdout + done.stderr:
         raise SiteError(_COLOUR.sub("", done.stdout + done.stderr))
+    for page in (into / "site").rglob("*.html"):
+        page.write_text(confined(page.read_text(encoding="utf-8")), encoding="utf-8")
     if problems := list(site_check.problems(into / "site")):
         raise SiteError("\n".join(problems))
     return into / "site"
+
+
+def confined(page: str) -> str:
+    """The page, which from now on may ask no other host for anything; `SiteError` when it has no head."""
+    head, tag, rest = page.partition("<head>")
+    if not tag:
+        raise SiteError("a page without a head cannot be given a policy")
+    return f'{head}{tag}\n<meta http-equiv="Content-Security-Policy" content="{POLICY}">{rest}'
 
 
 def main(arguments: Sequence[str]) -> int:
