@@ -1,9 +1,12 @@
 """What the framework itself takes: time a step, memory, disk, and the resume of a finished sweep.
 
 Work is a no-op: an engine that puts a ready record for every request, with evidence of 20 files and 200 KB a rollout.
-Everything else is real: discovery, study, graph, scheduler, evidence, missions, ballots, library, store.
+Everything else is real: discovery, study, graph, scheduler, evidence, missions, ballots, library, store. What the
+engine takes to put its records is not counted. Of the disk, what the rollouts themselves left (transcripts, files,
+views: kept once, whatever the method) stands apart from what the framework adds for evidence, sessions, records and
+readable copies; that is compared with a copy of every stage's evidence in full, file by file.
 
-    python benchmarks/framework.py [--tasks 1143] [--domains 24] [--store filesystem|sqlite] [--json]
+    python benchmarks/framework.py [--tasks 1143] [--domains 24] [--k 2] [--store filesystem|sqlite] [--json]
 """
 
 from __future__ import annotations
@@ -30,6 +33,7 @@ from harness2_core.plugins.config import Config
 from harness2_core.plugins.registry import Registry
 from harness2_core.sweep.run import run_sweep
 from harness2_core.sweep.setup import study_of
+from harness2_core.sweep.study import Study
 
 FILES, BYTES = 20, 200_000
 LESSON = """<edits>
@@ -45,6 +49,9 @@ lesson: scripts/solve.py tells the kinds apart by their first field before it ad
 evidence: edit 1
 confidence: low
 </experience>"""
+
+CHOICE = "<why>the first is as good as any</why>\n\n```choice\nA\n```"
+BLOCK = 4096
 
 
 class NoOpEngine:
@@ -66,7 +73,7 @@ class NoOpEngine:
                 self._store.put("rollout", digest, dump(self._rollout(digest)))
             else:
                 assert isinstance(request, SessionRequest)
-                text = LESSON if request.kind == "reflect" else "<notes>nothing</notes>"
+                text = {"reflect": LESSON, "select": CHOICE}.get(request.kind, "<notes>nothing</notes>")
                 reply = Reply(
                     Outcome.FINISHED, text, accepted=request.editable, kept=True, usage=NO_MODEL, request=digest
                 )
@@ -118,13 +125,15 @@ def make_tasks(folder: Path, tasks: int, domains: int) -> None:
         (task / "inputs" / "data.csv").write_text(f"a,b\n{number},2\n", encoding="utf-8")
 
 
-def config_of(folder: Path, runs: Path, store: str) -> Config:
+def config_of(folder: Path, runs: Path, store: str, k: int = 1) -> Config:
     options = {
         "run.bench": "tasks",
         "run.substrate": "python",
         "run.modes": "parallel",
         "run.runs": str(runs),
         "run.store": store,
+        "run.k": str(k),
+        "run.selector": "blind",
         "run.sandbox": "none",
         "run.slots": "8",
         "run.rollouts": "8",
@@ -143,11 +152,11 @@ def disk_bytes(folder: Path) -> int:
     return sum(path.stat().st_blocks * 512 for path in folder.rglob("*") if path.is_file())
 
 
-def measure(tasks: int, domains: int, store: str) -> dict[str, object]:
+def measure(tasks: int, domains: int, store: str, k: int) -> dict[str, object]:
     with tempfile.TemporaryDirectory() as scratch:
         folder, runs = Path(scratch) / "tasks", Path(scratch) / "runs"
         make_tasks(folder, tasks, domains)
-        config, registry = config_of(folder, runs, store), Registry.installed()
+        config, registry = config_of(folder, runs, store, k), Registry.installed()
         began = time.perf_counter()
         study = study_of(config, registry)
         set_up = time.perf_counter() - began
@@ -171,10 +180,12 @@ def measure(tasks: int, domains: int, store: str) -> dict[str, object]:
         again = run_sweep(config, registry=registry, engine=made)
         resumed = time.perf_counter() - began_resume
         assert again.paid.nothing
-        disk = disk_bytes(runs) / tasks
+        disk = disk_bytes(runs)
+        captured, copies = _left_by_rollouts(study, store), _copied(study)
         return {
             "store": store,
             "tasks": tasks,
+            "k": k,
             "steps": steps,
             "ms_per_step": round(took / steps * 1000, 3),
             "cpu_ms_per_step": round(busy / steps * 1000, 3),
@@ -182,8 +193,11 @@ def measure(tasks: int, domains: int, store: str) -> dict[str, object]:
             "memory_growth_mb": round(grown, 1),
             "resume_seconds": round(resumed, 2),
             "set_up_seconds": round(set_up, 2),
-            "disk_kb_per_task": round(disk / 1024, 1),
-            "full_copies_kb_per_task": round(_copied_bytes(study) / 1024, 1),
+            "disk_kb_per_task": round(disk / tasks / 1024, 1),
+            "left_by_rollouts_kb_per_task": round(captured / tasks / 1024, 1),
+            "framework_kb_per_task": round((disk - captured) / tasks / 1024, 1),
+            "full_copies_kb_per_task": round(copies / tasks / 1024, 1),
+            "framework_over_copies": round((disk - captured) / copies, 3),
         }
 
 
@@ -195,21 +209,40 @@ def _decile_ratio(finished: list[tuple[float, float]]) -> float:
     return sum(gaps[-tenth:]) / max(sum(gaps[:tenth]), 1e-9)
 
 
-def _copied_bytes(study: object) -> float:
-    """What one task would take if every session's evidence were written out in full."""
-    base, candidates = BYTES + 2_000, 2 * (BYTES + 2_000)
-    rollouts = 4 * (BYTES + 2_000)
-    return float(rollouts + base + base + (base + candidates) + rollouts)
+def _left_by_rollouts(study: Study, store: str) -> int:
+    """Bytes on disk of what the rollouts left: each blob once, as a file of whole blocks or as a row."""
+    sizes: dict[str, int] = {}
+    for digest, _ in study.store.scan("rollout"):
+        rollout = study.archive.rollout(digest)
+        entries = (*rollout.deliverables.entries.values(), *rollout.views.entries.values(), rollout.transcript)
+        sizes.update({entry.digest: entry.size for entry in entries})
+    return sum(sizes.values() if store == "sqlite" else map(_blocks, sizes.values()))
+
+
+def _copied(study: Study) -> int:
+    """Bytes on disk that a copy of every stage's evidence would take, as files of whole blocks."""
+    total = 0
+    for digest, _ in study.store.scan("session"):
+        request = json.loads(study.archive.text(digest))["session"]
+        if request["editable"] is not None:
+            files = study.archive.flat(study.archive.manifest(request["evidence"]))
+            total += sum(_blocks(entry.size) for entry in files.values())
+    return total
+
+
+def _blocks(size: int) -> int:
+    return -(-size // BLOCK) * BLOCK
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("--tasks", type=int, default=1143)
     parser.add_argument("--domains", type=int, default=24)
+    parser.add_argument("--k", type=int, default=2)
     parser.add_argument("--store", action="append", choices=("filesystem", "sqlite"))
     parser.add_argument("--json", action="store_true", help="print only the JSON line")
     given = parser.parse_args()
-    rows = [measure(given.tasks, given.domains, store) for store in given.store or ("filesystem", "sqlite")]
+    rows = [measure(given.tasks, given.domains, store, given.k) for store in given.store or ("filesystem", "sqlite")]
     if not given.json:
         for row in rows:
             print("\n".join(f"{name:<26}{value}" for name, value in row.items()) + "\n")
