@@ -50,8 +50,11 @@ class StoreCrashRules:
             value = store.get("kill", key)
             assert value is not None
             assert len(value) == size
+            name, _, which = key.partition("/")
+            assert value == (b"works" if which == "after" else record_of(name, int(which))), f"half of {key}"
         for digest, size in store.scan("blob"):
-            assert len(store.open_blob(digest).read()) == size
+            data = store.open_blob(digest).read()
+            assert (len(data), digest_bytes(data)) == (size, digest)
 
     @pytest.mark.process
     def test_processes_that_make_a_store_at_once_share_it(
