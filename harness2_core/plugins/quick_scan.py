@@ -31,7 +31,7 @@ class _Stated(NamedTuple):
 
 
 def quick_scan(path: Sequence[str] | None = None, kind: str = "") -> Scan:
-    """Everything that the distributions on `path` say, by default `sys.path`; with `kind`, at least all of that kind."""
+    """Everything that distributions on `path` say, by default `sys.path`; with `kind`, at least all of that kind."""
     folders = list(sys.path if path is None else path)
     try:
         return scan_of(list(_read(folders, kind)))
