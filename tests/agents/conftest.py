@@ -9,8 +9,10 @@ from __future__ import annotations
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
@@ -76,10 +78,11 @@ class Stage:
     server: ModelServer
     binary: str
     version: str
-    env: Mapping[str, str] = field(repr=False)
+    env: dict[str, str] = field(repr=False)
 
     poison: str = POISON
     secret: str = SECRET
+    key_variable: str = KEY_VARIABLE
 
     @property
     def folder(self) -> Path:
@@ -121,6 +124,17 @@ class Stage:
         process = self.start(*arguments)
         out, err = process.communicate(timeout=900)
         return Said(process.returncode, out, err)
+
+    def first_rollout(self) -> tuple[Any, str]:
+        """Runs until the first rollout has ended, and no further; its record, and what was said."""
+        process = self.start("run", "--plain")
+        while process.poll() is None and not ((self.runs / "store").is_dir() and self.records("rollout")):
+            time.sleep(0.1)
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=120)
+        rollouts = [*self.records("rollout").values()]
+        assert rollouts, err
+        return rollouts[0], err
 
     def written(self) -> Iterator[Path]:
         """Every file that runs left, but for the user's own."""
