@@ -193,9 +193,9 @@ def test_a_record_bears_version_model_effort_and_how_the_agent_was_set_up(room: 
 
 
 def test_the_digest_of_the_set_up_depends_on_neither_places_nor_keys() -> None:
-    one = config_digest(Configured(reads=Path("/somewhere/agent")), CHANNEL, Endpoint("http://127.0.0.1:5001/v1", "secret-a"))
-    two = config_digest(Configured(reads=Path("/elsewhere/agent")), CHANNEL, Endpoint("http://127.0.0.1:9/v1", "secret-b"))
-    assert one == two
+    here, there = Configured(reads=Path("/somewhere/agent")), Configured(reads=Path("/elsewhere/agent"))
+    one = config_digest(here, CHANNEL, Endpoint("http://127.0.0.1:5001/v1", "secret-a"))
+    assert config_digest(there, CHANNEL, Endpoint("http://127.0.0.1:9/v1", "secret-b")) == one
 
 
 @pytest.mark.parametrize(
