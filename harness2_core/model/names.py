@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Final
 from urllib.parse import unquote
 
@@ -54,5 +55,6 @@ def file_name(text: str) -> str:
     return f"{head}{_SHORTENED}{digest_bytes(text.encode(errors='surrogatepass'))[:_KEPT]}"
 
 
+@lru_cache(256)
 def _percent(character: str) -> str:
     return "".join(f"%{byte:02X}" for byte in character.encode(errors="surrogatepass"))

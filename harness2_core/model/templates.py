@@ -71,6 +71,7 @@ def _environment(templates: Templates) -> ImmutableSandboxedEnvironment:
 
     return ImmutableSandboxedEnvironment(
         loader=FunctionLoader(load),
+        auto_reload=False,  # the texts are values: they never change
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
