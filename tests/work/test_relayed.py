@@ -1,4 +1,4 @@
-"""A program in the real sandbox reaches its model by the real relay and nothing else, with the parts that users have."""
+"""A program in the real sandbox reaches its model by the real relay and nothing else, with the parts users have."""
 
 from __future__ import annotations
 

@@ -77,11 +77,12 @@ class _Running:
     def __init__(self, grants: Grants, settings: Settings, port: int) -> None:
         self._grants = grants
         self._settings = settings
-        self._unix, self.path = private_socket.listen(settings.socket_dir)
+        self._private = private_socket.listen(settings.socket_dir)
+        self.path = self._private.path
         try:
             self._tcp = _loopback(port)
         except Lost:
-            private_socket.close(self._unix, self.path)
+            self._private.remove()
             raise
         self.port: int = self._tcp.getsockname()[1]
         self._loop = asyncio.new_event_loop()
@@ -106,12 +107,12 @@ class _Running:
         with suppress(RuntimeError):  # it has ended by itself
             self._loop.call_soon_threadsafe(self._ending.set)
         self._thread.join(_PATIENCE_SECONDS)
-        self.let_go()
-        private_socket.close(self._unix, self.path)
+        self._tcp.close()
+        self._private.remove()
 
     def let_go(self) -> None:
         self._tcp.close()
-        self._unix.close()
+        self._private.let_go()
 
     def _run(self) -> None:
         try:
@@ -138,7 +139,7 @@ class _Running:
             runner = web.ServerRunner(server, shutdown_timeout=0.0)
             await runner.setup()
             try:
-                for listening in (self._tcp, self._unix):
+                for listening in (self._tcp, self._private.listening):
                     await web.SockSite(runner, listening, backlog=_BACKLOG).start()
                 self._forwarding = forwarding
                 self._started.set()

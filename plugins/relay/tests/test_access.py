@@ -5,8 +5,11 @@ from __future__ import annotations
 import http.client
 import json
 import os
+import shutil
+import signal
 import socket
 import stat
+import tempfile
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -259,6 +262,31 @@ def test_a_long_temporary_directory_is_no_place_for_a_socket(tmp_path: Path) -> 
 def test_a_waiting_time_of_nothing_is_refused() -> None:
     with pytest.raises(InvalidValue, match="connect_seconds"):
         Settings(connect_seconds=0)
+
+
+@pytest.mark.process
+def test_what_a_killed_process_left_is_removed_by_the_next_and_nothing_else(tmp_path: Path) -> None:
+    """Short paths only: hence not below `tmp_path`."""
+    place = Path(tempfile.mkdtemp(dir="/tmp", prefix="t"))
+    access = RelayAccess(Settings(socket_dir=str(place)))
+    (place / "h2-someones").mkdir()
+    (place / "h2-someones" / "notes").write_text("kept")
+    child = os.fork()
+    if child == 0:
+        with access.open(Channel(options={"url": "http://127.0.0.1:9"}), digest_bytes(b"child"), "executor"):
+            os.kill(os.getpid(), signal.SIGKILL)
+    os.waitpid(child, 0)
+    (left,) = place.glob("h2-*/s")
+
+    with access.open(Channel(options={"url": "http://127.0.0.1:9"}), digest_bytes(b"a"), "executor") as endpoint:
+        other = RelayAccess(Settings(socket_dir=str(place)))
+        with other.open(Channel(options={"url": "http://127.0.0.1:9"}), digest_bytes(b"b"), "executor"):
+            assert endpoint.socket is not None
+            assert endpoint.socket.exists()
+        assert not left.parent.exists()
+
+    assert [path.name for path in place.iterdir()] == ["h2-someones"]
+    shutil.rmtree(place)
 
 
 @pytest.mark.process
