@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import pytest
-from attrs import field, frozen
+from attrs import define, field, frozen
 
 from harness2_core.api import ConfigError, Store
 from harness2_core.testing import Harness2Home, ModelServer, PlayedModel
@@ -71,7 +71,7 @@ class Said:
         return json.loads(self.out)
 
 
-@frozen
+@define
 class Stage:
     agent: Agent
     home: Harness2Home
@@ -83,6 +83,7 @@ class Stage:
     poison: str = POISON
     secret: str = SECRET
     key_variable: str = KEY_VARIABLE
+    directory: str = "runs"
 
     @property
     def folder(self) -> Path:
@@ -90,7 +91,12 @@ class Stage:
 
     @property
     def runs(self) -> Path:
-        return self.home.work / "runs"
+        return self.home.work / self.directory
+
+    def at(self, runs: str) -> None:
+        """Takes another runs directory from here on."""
+        self.directory = runs
+        self.configure(runs=runs)
 
     def configure(
         self, *, address: str = "", model: str = "scripted", key_variable: str = KEY_VARIABLE, **run: object
