@@ -76,7 +76,8 @@ def page() -> str:
             "`[roles.<role>]`",
             RoleSettings,
             f"One table a role: {', '.join(f'`{role}`' for role in ROLES)}. The executor's provider is the substrate. "
-            "Selector and reflector take from the improver what is not said of them, unless they name another provider.",
+            "Selector and reflector take from the improver what is not said of them, unless they name "
+            "another provider.",
         ),
         _section(
             "`[prices.<model>]`",

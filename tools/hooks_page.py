@@ -24,8 +24,8 @@ from harness2_core.model.kinds import KINDS, plural
 
 ROOT: Final = Path(__file__).resolve().parent.parent
 PAGE: Final = ROOT / "docs" / "hooks.md"
-LONGEST: Final = 100
-"""Characters of a signature on one line."""
+LONGEST: Final = 120
+"""Characters of a signature on one line, as everywhere here."""
 
 HEAD: Final = """\
 # Hooks and protocols
