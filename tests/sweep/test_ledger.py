@@ -1,0 +1,177 @@
+"""Ledger and budgets, whatever happens in whatever order: what is counted is what is there, and no limit is passed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from decimal import Decimal
+
+import pytest
+from attrs import frozen
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harness2_core.model.canonical import Digest, digest_bytes
+from harness2_core.model.channel import Channel, Outcome, Usage
+from harness2_core.model.check import decimal_text
+from harness2_core.model.plan import BASE, Plan, Roll, Stage
+from harness2_core.model.records import Reply, Rollout
+from harness2_core.model.requests import Request, RolloutRequest, SessionRequest, encode_request
+from harness2_core.model.serial import dump
+from harness2_core.sweep import ledger as ledgers
+from harness2_core.sweep.archive import Archive
+from harness2_core.sweep.budget import Budget, Caps
+from harness2_core.sweep.ledger import Ledger, Spent
+from harness2_core.sweep.slots import Group
+from harness2_core.sweep.steps import Wanted
+from harness2_core.testing.memory_store import MemoryStore
+from harness2_core.work import attempts
+
+HOME, OTHER = "jb-oc-agg1", "jb-oc-agg1-other"
+DIGEST = "0" * 64
+AMOUNTS = st.none() | st.decimals(0, 100, places=2).map(decimal_text)
+
+
+@frozen
+class Course:
+    """What befalls one request: `lost` are the prices of attempts that came to nothing; `price` that of its end."""
+
+    kind: str
+    namespace: str
+    lost: tuple[str | None, ...]
+    ended: bool
+    price: str | None
+
+
+COURSES = st.lists(
+    st.builds(
+        Course,
+        st.sampled_from(["rollout", "session"]),
+        st.sampled_from([HOME, HOME, OTHER]),
+        st.lists(AMOUNTS, max_size=2).map(tuple),
+        st.booleans(),
+        AMOUNTS,
+    ),
+    max_size=8,
+)
+
+
+@pytest.fixture(autouse=True)
+def _always_looking(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ledgers, "SCAN_SECONDS", 0.0)
+
+
+@given(COURSES, st.data())
+def test_a_ledger_counts_what_was_begun_and_paid_in_its_experiment_and_nothing_twice(
+    courses: list[Course], data: st.DataObject
+) -> None:
+    store = MemoryStore()
+    watching = Ledger(Archive(store), {HOME})
+    for number in data.draw(st.permutations(range(len(courses)))):
+        _befall(store, courses[number], f"l{number}")
+        if data.draw(st.booleans()):
+            watching.spent()
+
+    ours = [course for course in courses if course.namespace == HOME]
+    prices = [price for course in ours for price in (*course.lost, course.price if course.ended else None)]
+    settled = [course for course in ours if course.ended]
+    expected = Spent(
+        rollouts=sum(course.kind == "rollout" for course in ours),
+        sessions=sum(course.kind == "session" for course in ours),
+        usd=sum((Decimal(price) for price in prices if price is not None), Decimal(0)),
+        unpriced=sum(course.price is None and not any(course.lost) for course in settled),
+    )
+    for ledger in (watching, Ledger(Archive(store), {HOME})):
+        found = ledger.spent()
+        assert (found.rollouts, found.sessions, found.usd) == (expected.rollouts, expected.sessions, expected.usd)
+        assert (found.unpriced, found.in_flight) == (expected.unpriced, 0)
+        for kind, mean in found.mean_usd.items():
+            known = [course for course in settled if course.kind == kind]
+            assert 0 <= mean <= sum((Decimal(p) for c in known for p in (*c.lost, c.price) if p), Decimal(0))
+
+
+PLANS = {
+    "one": Plan((Stage("inv1", "inv", BASE, ("base1",)), Roll("inv1", "inv1")), ("inv1",), rollouts=2, sessions=1),
+    "two": Plan((Roll("a", BASE), Roll("b", BASE), Roll("c", BASE)), ("a", "b"), rollouts=4, sessions=0),
+}
+ASKED = st.tuples(st.integers(0, 3), st.sampled_from(sorted(PLANS)), st.integers(1, 2), st.booleans())
+COUNTS = st.none() | st.integers(0, 20)
+
+
+@given(COUNTS, COUNTS, st.lists(ASKED, max_size=20))
+def test_whole_plans_are_admitted_and_never_beyond_a_limit_whoever_asks(
+    rollouts: int | None, sessions: int | None, asked: Sequence[tuple[int, str, int, bool]]
+) -> None:
+    """Two processes ask in turn, again and again; a task's bases count once for each of its attempts."""
+    store = MemoryStore()
+    budgets = [_budget(store, Caps(None, rollouts, sessions)) for _ in range(2)]
+    bases: set[tuple[int, int]] = set()
+    admitted: set[tuple[int, str, int]] = set()
+
+    def taken(bases: set[tuple[int, int]], admitted: set[tuple[int, str, int]]) -> tuple[int, int]:
+        plans = [PLANS[mode] for _, mode, _ in admitted]
+        return len(bases) + sum(len(plan.rolls) for plan in plans), sum(plan.sessions for plan in plans)
+
+    def fits(found: tuple[int, int]) -> bool:
+        return all(cap is None or count <= cap for count, cap in zip(found, (rollouts, sessions), strict=True))
+
+    for task, mode, attempt, second in asked:
+        why = budgets[second].admit(f"d/t{task}", mode, PLANS[mode], attempt)
+        wider = (bases | {(task, attempt)}, admitted | {(task, mode, attempt)})
+        assert bool(why) is not fits(taken(*wider)), why
+        if not why:
+            bases, admitted = wider
+        assert fits(taken(bases, admitted)) or not admitted
+
+
+@given(st.decimals("0.01", 20, places=2), st.lists(st.decimals(0, 5, places=2), max_size=12))
+def test_money_stops_at_the_first_start_after_the_limit_and_never_before(
+    limit: Decimal, prices: Sequence[Decimal]
+) -> None:
+    store = MemoryStore()
+    budget = _budget(store, Caps(decimal_text(limit)))
+    paid = Decimal(0)
+    for number, price in enumerate(prices):
+        request, digest = _asked(store, "rollout", HOME, f"l{number}")
+        why = budget.may_start(Wanted(request, digest, Group("rollout", "")))
+        assert bool(why) is (paid >= limit), why
+        if why:
+            return
+        _befall(store, Course("rollout", HOME, (), True, decimal_text(price)), f"l{number}")
+        paid += price
+
+
+def _budget(store: MemoryStore, caps: Caps) -> Budget:
+    archive = Archive(store)
+    return Budget(caps, archive, HOME, 1, Ledger(archive, {HOME}), lambda: 0.0)
+
+
+def _asked(store: MemoryStore, kind: str, namespace: str, label: str) -> tuple[Request, Digest]:
+    draw, channel = f"{namespace}/d/t/{label}", Channel()
+    request: Request
+    if kind == "rollout":
+        request = RolloutRequest("jb", "d/t", DIGEST, "oc", DIGEST, channel, {}, draw)
+    else:
+        request = SessionRequest(
+            "jb", "d/t", DIGEST, "oc", "improver", "inv", "p", channel, {}, "mission", DIGEST, None, draw
+        )
+    data = encode_request(request)
+    store.put_blob(data)
+    return request, digest_bytes(data)
+
+
+def _befall(store: MemoryStore, course: Course, label: str) -> None:
+    _, digest = _asked(store, course.kind, course.namespace, label)
+    for price in course.lost:
+        ordinal = attempts.begin(store, digest)
+        usage = None if price is None else Usage(price, source="stream")
+        attempts.end(store, digest, ordinal, Outcome.LOST, "network", usage=usage)
+    ordinal = attempts.begin(store, digest)  # without an end: it was killed
+    if course.ended:
+        usage = Usage(course.price, source="stream")
+        made = (
+            Rollout(digest, Outcome.FINISHED, usage=usage)
+            if course.kind == "rollout"
+            else Reply(Outcome.FINISHED, usage=usage, request=digest)
+        )
+        store.put(course.kind, digest, dump(made))
+        attempts.end(store, digest, ordinal, Outcome.FINISHED)
