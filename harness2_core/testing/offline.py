@@ -90,7 +90,7 @@ class OfflineRoom:
         channel: Channel,
         prompt: str = "Do the task.",
         inputs: Mapping[str, str] | None = None,
-        limit_seconds: int = 120,
+        limit_seconds: int = 600,
         name: str = "run",
         base: str = "/v1",
         url: str = "",

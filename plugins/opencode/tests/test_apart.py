@@ -132,7 +132,6 @@ def test_eight_side_by_side_share_nothing(room: OfflineRoom) -> None:
             tree=tree,
             channel=CHANNEL,
             name=f"run{number}",
-            limit_seconds=400,
         )
         (last,) = (event for event in ran.trajectory.events if isinstance(event, Assistant))
         seen = str([asked.body for asked in ran.asked])

@@ -38,7 +38,7 @@ def confined(tmp_path: Path, lacking: str, monkeypatch: pytest.MonkeyPatch) -> W
 
 def channel(server: ModelServer) -> Channel:
     options = FrozenMap({"url": f"{server.url}/v1", "key_variable": "REAL_KEY"})
-    return Channel("gpt-5-mini", "high", 9, 400, options)
+    return Channel("gpt-5-mini", "high", 9, 600, options)
 
 
 def shell(command: str) -> Turn:
