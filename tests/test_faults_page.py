@@ -11,7 +11,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = (ROOT / "docs" / "faults.md").read_text(encoding="utf-8")
-ROWS = dict(re.findall(r"^\| ([FC]\d+) (\|.*)$", PAGE, re.MULTILINE))
+ROWS = dict(re.findall(r"^\| ([FCP]\d+) (\|.*)$", PAGE, re.MULTILINE))
 NAMED = re.compile(r"`([\w/.]+\.py)::(\w+)`")
 
 
@@ -32,9 +32,10 @@ def test_every_test_that_a_fault_names_exists(number: str) -> None:
 
 
 def test_every_fault_has_a_row_of_its_own() -> None:
-    numbers = re.findall(r"^\| ([FC]\d+) \|", PAGE, re.MULTILINE)
+    numbers = re.findall(r"^\| ([FCP]\d+) \|", PAGE, re.MULTILINE)
     assert len(numbers) == len(set(numbers))
     assert {f"F{number}" for number in range(1, 47)} <= set(numbers)
+    assert {f"P{number}" for number in range(1, 13)} <= set(numbers)
     assert len([number for number in numbers if number.startswith("C")]) > 40
 
 
