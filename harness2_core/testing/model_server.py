@@ -52,7 +52,8 @@ class ModelServer:
         self, *turns: Turn | Callable[[Asked], Turn], key: str = "", otherwise: Callable[[Asked], Turn] | None = None
     ) -> None:
         self._turns = list(turns)
-        self._otherwise = otherwise
+        self.otherwise = otherwise
+        """Plays what comes after the last turn; may be changed at any time."""
         self._asked: list[Asked] = []
         self.probed = 0
         """Questions of `check`, by whoever brought the key."""
@@ -94,7 +95,7 @@ class ModelServer:
         with self._lock:
             self._asked.append(asked)
             number = len(self._asked)
-            turn = self._turns.pop(0) if self._turns else self._otherwise
+            turn = self._turns.pop(0) if self._turns else self.otherwise
         if turn is None:
             return Turn(f"request {number} came after the last turn was played", status=500), number
         return (turn if isinstance(turn, Turn) else turn(asked)), number

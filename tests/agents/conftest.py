@@ -114,20 +114,20 @@ class Stage:
             f"[substrates.{self.agent.name}]\nbinary = {json.dumps(self.binary)}\n"
         )
 
-    def start(self, *arguments: str) -> subprocess.Popen[str]:
+    def start(self, *arguments: str, env: Mapping[str, str] | None = None) -> subprocess.Popen[str]:
         return subprocess.Popen(
             [sys.executable, "-c", _PROGRAM, *arguments],
             cwd=self.home.work,
-            env=self.env,
+            env={**self.env, **(env or {})},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
         )
 
-    def harness2(self, *arguments: str) -> Said:
+    def harness2(self, *arguments: str, env: Mapping[str, str] | None = None) -> Said:
         """As a person types it."""
-        process = self.start(*arguments)
+        process = self.start(*arguments, env=env)
         out, err = process.communicate(timeout=900)
         return Said(process.returncode, out, err)
 
@@ -151,6 +151,11 @@ class Stage:
         filesystem = pytest.importorskip("harness2_stores.filesystem", reason="harness2-stores is not installed")
         opened: Store = filesystem.FilesystemStore(self.runs / "store")
         return opened
+
+    @property
+    def begun(self) -> bool:
+        """Whether an experiment was written down."""
+        return (self.runs / "adapt").exists()
 
     def records(self, kind: str) -> dict[str, Any]:
         """Key -> record of all of a kind, such as `rollout`."""
