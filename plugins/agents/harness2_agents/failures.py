@@ -151,6 +151,7 @@ _NAMED: Final[_Table] = (
         ),
     ),
     (Kind.SERVICE, _words(r"overloaded", r"at capacity")),
+    (Kind.NETWORK, _words(r"the relay could not reach")),  # said with a 502 that no provider sent
 )
 """Words that name the matter itself: they go before any status."""
 

@@ -30,6 +30,7 @@ SAID = [
     (Kind.NETWORK, "Cannot connect to API: Was there a typo in the url or port?"),
     (Kind.NETWORK, "API Error: Connection error."),
     (Kind.NETWORK, "fetch failed"),
+    (Kind.NETWORK, "unexpected status 502 Bad Gateway: the relay could not reach http://127.0.0.1:1: refused"),
     (Kind.NETWORK, "Request timed out."),
     # money
     (Kind.BUDGET, '429 {"error":{"code":"insufficient_quota","message":"You exceeded your current quota"}}'),
