@@ -19,7 +19,7 @@ while IFS= read -r line || [ -n "$line" ]; do
         *' needs_follow_up=true') more=1 ;;
         *) more=0 ;; # it comes to its end by itself; of a sub-agent, the next answer is one too many
       esac
-      if [ "$taken" -gt "$steps" ] || [ "$taken" -eq "$steps" ] && [ "$more" -eq 1 ]; then
+      if [ $((taken + more)) -gt "$steps" ]; then
         kill -KILL "$agent"
         wait "$agent" 2>/dev/null
         printf '{"type":"harness2.out_of_steps","steps":%s}\n' "$steps"
