@@ -51,9 +51,11 @@ def probe(endpoint: Endpoint, model: str, protocol: Wire, role: str, *, seconds:
         answer = _ask(endpoint, protocol, _body(model, protocol), seconds)
         if answer.status == 400 and protocol == "chat" and "max_completion_tokens" in answer.text:
             answer = _ask(endpoint, protocol, _body(model, protocol, "max_completion_tokens"), seconds)
+    except (ValueError, http.client.InvalidURL):  # its words may hold a key, or a password of the url
+        return f"{where} cannot be asked; mend `url` under {table}, or the key that `key_variable` names"
     except (OSError, http.client.HTTPException) as error:
         return f"{where} is not reached: {_reason(error)}; see that it runs, or mend `url` under {table}"
-    said = _said(answer.text).replace(endpoint.key, "(the key)") if endpoint.key else _said(answer.text)
+    said = _said(answer.text.replace(endpoint.key, "(the key)") if endpoint.key else answer.text)
     told = f": {said}" if said else ""
     if 200 <= answer.status < 300 or answer.status in _SUFFERED:
         return ""
@@ -149,8 +151,11 @@ def _said(text: str) -> str:
 
 def _place(url: str) -> str:
     """Host and path, without what may be secret."""
-    parts = urlsplit(url)
-    return f"{parts.hostname or '?'}{f':{parts.port}' if parts.port else ''}{parts.path}"
+    try:
+        parts = urlsplit(url)
+        return f"{parts.hostname or '?'}{f':{parts.port}' if parts.port else ''}{parts.path}"
+    except ValueError:  # a port that is no number, brackets without an end
+        return "an address that cannot be read"
 
 
 def _reason(error: Exception) -> str:

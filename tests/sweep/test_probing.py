@@ -65,6 +65,38 @@ def test_an_endpoint_that_does_not_answer_is_given_up() -> None:
     assert "no answer in time" in said
 
 
+@pytest.mark.parametrize(
+    ("url", "key"),
+    [
+        ("models.example/v1", KEY),
+        ("http://127.0.0.1:port/v1", KEY),
+        ("http://[::1/v1", KEY),
+        (f"http://name:{KEY}@127.0.0.1/v1", ""),
+        ("http://127.0.0.1:9/v1", f"{KEY}\n"),
+        ("http://127.0.0.1:9/v1", f"{KEY}\N{EN DASH}"),
+    ],
+    ids=[
+        "no scheme",
+        "no port",
+        "no host",
+        "a password",
+        "a line end in the key",
+        "a letter in the key that no header holds",
+    ],
+)
+def test_what_no_request_can_be_made_of_is_told_without_the_key(url: str, key: str) -> None:
+    said = probe(Endpoint(url, key), "m", "chat", "executor", seconds=30)
+
+    assert "cannot be asked; mend `url` under [roles.executor.options]" in said
+    assert KEY not in said
+
+
+def test_a_key_that_an_endpoint_says_back_is_struck_before_its_words_are_cut() -> None:
+    said = told(error("500 Internal Server Error", f"{'x' * 295}{KEY}"))
+
+    assert KEY[:5] not in said
+
+
 def test_an_endpoint_that_hangs_up_is_told() -> None:
     assert "is not reached: " in told(b"")
 
