@@ -44,8 +44,8 @@ def upstream(url: str, key: str = "") -> Upstream:
     try:
         parts = urlsplit(url)
         host, _ = parts.hostname, parts.port
-    except ValueError as error:
-        raise ConfigError(f"the url {_plain(url)!r} cannot be read: {error}", _REMEDY) from None
+    except ValueError:  # whose words may hold a password
+        raise ConfigError(f"the url {_plain(url)!r} cannot be read", _REMEDY) from None
     if parts.scheme not in ("http", "https") or not host:
         raise ConfigError(f"the url {_plain(url)!r} is no http or https address", _REMEDY)
     if "@" in parts.netloc:

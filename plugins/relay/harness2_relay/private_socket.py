@@ -21,7 +21,9 @@ from attrs import frozen
 from harness2_core.api import ConfigError
 
 _NAME: Final = "s"
-_PREFIX: Final = "h2-"
+_TRIES: Final = 3
+"""Another process that sweeps may take a directory between its birth and its lock."""
+_PREFIX: Final = "h2relay-"
 
 
 @frozen
@@ -45,7 +47,8 @@ class PrivateSocket:
 
 def listen(directory: str = "") -> PrivateSocket:
     """In a new directory of mode 0700. `ConfigError` when there is no place for one."""
-    for parent in (directory,) if directory else dict.fromkeys(("/tmp", tempfile.gettempdir(), "/var/tmp")):
+    places = (directory,) if directory else dict.fromkeys(("/tmp", tempfile.gettempdir(), "/var/tmp"))
+    for parent in (place for place in places for _ in range(_TRIES)):
         with suppress(OSError):
             _sweep(Path(parent))
             return _made(Path(parent))

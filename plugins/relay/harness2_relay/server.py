@@ -36,7 +36,6 @@ class Server:
         self._settings = settings
         self._lock = threading.Lock()
         self._holders = 0
-        self._owner = os.getpid()
         self._port = 0
         self._running: _Running | None = None
         os.register_at_fork(after_in_child=self._forget)
@@ -54,10 +53,11 @@ class Server:
             yield f"http://127.0.0.1:{running.port}", running.path
         finally:
             with self._lock:
-                self._holders -= 1
-                if not self._holders and self._running is running:
-                    self._running = None
-                    running.stop()
+                if self._running is running:  # else we are a forked child that leaves what its parent entered
+                    self._holders -= 1
+                    if not self._holders:
+                        self._running = None
+                        running.stop()
 
     def cut(self, token: str) -> None:
         """Ends what is under way with `token`."""

@@ -202,6 +202,7 @@ def test_without_a_url_there_is_nothing_to_reach(access: RelayAccess, given: Cha
         (channel("https://models.example/v1/../.."), "climbs"),
         (channel("http://[::1"), "cannot be read"),
         (channel("http://a:b/v1"), "cannot be read"),
+        (channel("https://a:canary\N{DOUBLE-STRUCK CAPITAL C}\N{CARE OF}@models.example/v1"), "cannot be read"),
     ],
 )
 def test_what_keeps_a_channel_from_being_opened_is_told_before_it_is(given: Channel, said: str) -> None:
@@ -269,14 +270,14 @@ def test_what_a_killed_process_left_is_removed_by_the_next_and_nothing_else(tmp_
     """Short paths only: hence not below `tmp_path`."""
     place = Path(tempfile.mkdtemp(dir="/tmp", prefix="t"))
     access = RelayAccess(Settings(socket_dir=str(place)))
-    (place / "h2-someones").mkdir()
-    (place / "h2-someones" / "notes").write_text("kept")
+    (place / "h2relay-someones").mkdir()
+    (place / "h2relay-someones" / "notes").write_text("kept")
     child = os.fork()
     if child == 0:
         with access.open(Channel(options={"url": "http://127.0.0.1:9"}), digest_bytes(b"child"), "executor"):
             os.kill(os.getpid(), signal.SIGKILL)
     os.waitpid(child, 0)
-    (left,) = place.glob("h2-*/s")
+    (left,) = place.glob("h2relay-*/s")
 
     with access.open(Channel(options={"url": "http://127.0.0.1:9"}), digest_bytes(b"a"), "executor") as endpoint:
         other = RelayAccess(Settings(socket_dir=str(place)))
@@ -285,8 +286,25 @@ def test_what_a_killed_process_left_is_removed_by_the_next_and_nothing_else(tmp_
             assert endpoint.socket.exists()
         assert not left.parent.exists()
 
-    assert [path.name for path in place.iterdir()] == ["h2-someones"]
+    assert [path.name for path in place.iterdir()] == ["h2relay-someones"]
     shutil.rmtree(place)
+
+
+@pytest.mark.process
+def test_a_forked_child_that_leaves_its_parents_relay_keeps_count_of_its_own(access: RelayAccess) -> None:
+    parents = access.open(channel("http://127.0.0.1:9"), digest_bytes(b"parent"), "executor")
+    parents.__enter__()
+    child = os.fork()
+    if child == 0:
+        try:
+            parents.__exit__(None, None, None)
+            with access.open(channel("http://127.0.0.1:9"), digest_bytes(b"child"), "executor") as own:
+                path = own.socket
+            os._exit(0 if path is not None and not path.exists() else 1)
+        finally:
+            os._exit(2)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    parents.__exit__(None, None, None)
 
 
 @pytest.mark.process
