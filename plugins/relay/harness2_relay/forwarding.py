@@ -18,6 +18,9 @@ from .headers import downwards, token_in, upwards
 from .settings import Settings
 from .striking import Striking
 
+MOST_AT_ONCE: Final = 64
+"""Requests of one run under way at once: each holds two connections of the worker."""
+
 
 def session(settings: Settings) -> ClientSession:
     """Without cookies, proxies or keys of the environment. Each request has a connection of its own.
@@ -63,6 +66,8 @@ class Forwarding:
         if transport is None:  # the client is gone
             raise asyncio.CancelledError
         running = self._running.setdefault(token, set())
+        if len(running) >= MOST_AT_ONCE:
+            return _said(429, "rate_limit_error", f"a run may have {MOST_AT_ONCE} requests under way at once")
         running.add(transport)
         try:
             return await self._forward(request, transport, upstream, target)
@@ -70,6 +75,10 @@ class Forwarding:
             running.discard(transport)
             if not running and self._running.get(token) is running:
                 del self._running[token]
+
+    def is_under_way(self, transport: object) -> bool:
+        """Whether a connection has a request that is being passed on. On the loop's thread."""
+        return any(transport in running for running in self._running.values())
 
     def cut(self, token: str) -> None:
         """Ends what is under way with a token that is no longer good. On the loop's thread."""

@@ -14,7 +14,11 @@ from attrs import field, frozen
 from harness2_core.api import ConfigError
 
 _TOKEN_BYTES: Final = 32
-_SEPARATORS: Final = re.compile(r"[/\\]")
+_SEPARATORS: Final = re.compile(r"[/\\;]")
+"""A `;` too: some servers take what follows it in a segment for no part of the name."""
+_CONTROL: Final = re.compile(r"[\x00-\x1f\x7f]")
+_DEEPEST: Final = 8
+"""Times that a path is decoded: no server on the way comes near, and each time costs."""
 
 
 @frozen
@@ -33,8 +37,8 @@ class Upstream:
         path, _, _ = raw_path.partition("?")
         if not path.startswith("/") or not _is_below(path, self.path):
             return None
-        read = _decoded(path)
-        if not _is_below(read.replace("\\", "/"), _decoded(self.path)) or ".." in _SEPARATORS.split(read):
+        read, base = _decoded(path), _decoded(self.path)
+        if read is None or base is None or not _is_below(read.replace("\\", "/"), base) or _climbs(read):
             return None
         return self.origin + raw_path
 
@@ -55,7 +59,8 @@ def upstream(url: str, key: str = "") -> Upstream:
     if parts.query or parts.fragment:
         raise ConfigError(f"the url {_plain(url)!r} ends in a query or a fragment", _REMEDY)
     path = parts.path.rstrip("/")
-    if ".." in _SEPARATORS.split(_decoded(path)):
+    read = _decoded(path)
+    if read is None or _climbs(read):
         raise ConfigError(f"the url {_plain(url)!r} climbs", _REMEDY)
     return Upstream(f"{parts.scheme}://{parts.netloc}", path, key)
 
@@ -94,11 +99,21 @@ def _is_below(path: str, base: str) -> bool:
     return path == base or path.startswith(f"{base}/")
 
 
-def _decoded(path: str) -> str:
-    """Without percent signs that hide others."""
-    while (read := unquote(path)) != path:
+def _decoded(path: str) -> str | None:
+    """Without percent signs that hide others; `None` when it hides more than any server would look for."""
+    for _ in range(_DEEPEST):
+        try:
+            read = unquote(path, errors="strict")
+        except UnicodeDecodeError:  # what a server reads there is anybody's guess
+            return None
+        if read == path:
+            return None if _CONTROL.search(read) else read
         path = read
-    return path
+    return None
+
+
+def _climbs(read: str) -> bool:
+    return ".." in _SEPARATORS.split(read)
 
 
 def _plain(url: str) -> str:

@@ -20,11 +20,11 @@ from aiohttp import web
 from harness2_core.api import Lost
 
 from . import private_socket
+from .accepting import accept
 from .forwarding import SILENT, Forwarding, session
 from .grants import Grants
 from .settings import Settings
 
-_BACKLOG: Final = 512
 _PATIENCE_SECONDS: Final = 30
 
 
@@ -136,16 +136,20 @@ class _Running:
                 max_line_size=1 << 16,
                 max_field_size=1 << 16,
             )
-            runner = web.ServerRunner(server, shutdown_timeout=0.0)
-            await runner.setup()
+            accepting = [
+                asyncio.create_task(accept(listening, server, forwarding.is_under_way))
+                for listening in (self._tcp, self._private.listening)
+            ]
             try:
-                for listening in (self._tcp, self._private.listening):
-                    await web.SockSite(runner, listening, backlog=_BACKLOG).start()
                 self._forwarding = forwarding
                 self._started.set()
                 await self._ending.wait()
             finally:
-                await runner.cleanup()
+                for task in accepting:
+                    task.cancel()
+                await asyncio.gather(*accepting, return_exceptions=True)
+                server.pre_shutdown()
+                await server.shutdown(0.0)
 
 
 def _loopback(port: int) -> socket.socket:

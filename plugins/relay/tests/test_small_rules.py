@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from urllib.parse import unquote
 
 from harness2_relay.grants import Grants, Upstream, upstream
@@ -25,6 +26,16 @@ def test_no_path_climbs_however_often_it_is_decoded(pieces: list[str]) -> None:
             assert read == "/v1" or read.startswith("/v1/")
             assert ".." not in read.replace("\\", "/").split("/")
             read = unquote(read)
+
+
+def test_a_path_of_nothing_but_hidden_percent_signs_takes_no_time() -> None:
+    path = "/v1/%" + "25" * 30_000
+
+    begun = time.process_time()
+    target = Upstream("http://a.invalid", "/v1").target(path)
+
+    assert target is None
+    assert time.process_time() - begun < 0.5  # decoded to its end it takes many seconds, of every run's relay
 
 
 @given(st.lists(st.binary(max_size=6), max_size=8), st.sampled_from(["abcabd", "aaaaaa", "secret-key"]))
