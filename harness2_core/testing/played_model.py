@@ -11,10 +11,12 @@ from __future__ import annotations
 
 import re
 import shlex
+from collections.abc import Mapping
 from typing import Final, Literal
 
 from attrs import field, frozen
 
+from harness2_core.model.canonical import Json
 from harness2_core.model.check import Field
 from harness2_core.model.errors import InvalidValue
 
@@ -22,6 +24,11 @@ from .model_turns import Asked, ToolCall, Turn, tool_call
 
 _SHELLS: Final = {"bash": "command", "Bash": "command", "exec_command": "cmd", "shell_command": "command"}
 """Tools by which agents run a command -> the argument that takes it."""
+_MORE: Final[Mapping[str, Mapping[str, Json]]] = {
+    "bash": {"description": "Run it"},
+    "Bash": {"description": "Run it"},
+    "exec_command": {"yield_time_ms": 30_000},  # or it answers after a second, whether the command has ended or not
+}
 _EDITOR: Final = re.compile(r"You (?:improve the harness of an agent|compose one harness for an agent)")
 _KEEPER: Final = "It is to be kept as it is"
 _SELECTOR: Final = "You decide which one is delivered"
@@ -101,8 +108,7 @@ class PlayedModel:
 
 def shell_call(tool: str, command: str) -> ToolCall:
     """A call of an agent's own tool for commands, with the arguments that it takes. `KeyError` for an unknown one."""
-    extra = {"description": "Run it"} if tool in ("bash", "Bash") else {}
-    return tool_call(tool, **{_SHELLS[tool]: command}, **extra)
+    return tool_call(tool, **{_SHELLS[tool]: command}, **_MORE.get(tool, {}))
 
 
 def _shell(asked: Asked) -> str | None:
