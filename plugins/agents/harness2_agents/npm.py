@@ -15,6 +15,7 @@ import shutil
 import signal
 import subprocess
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
@@ -93,7 +94,10 @@ def _install(package: Package, home: Path, target: Path, npm: str) -> Program:
         for path in home.glob(f"{_UNDERWAY}*"):
             shutil.rmtree(path, ignore_errors=True)
     done = _installed(package, target)
-    assert done is not None
+    if done is None:
+        raise ConfigError(
+            f"{target} was set up and does not tell its version any more", f"run harness2 setup {package.program} again"
+        )
     return done
 
 
@@ -123,7 +127,8 @@ def _run(program: str, package: Package, prefix: Path) -> None:
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    os.killpg(process.pid, signal.SIGKILL)
+    with suppress(ProcessLookupError):  # it had come to its end in this very moment
+        os.killpg(process.pid, signal.SIGKILL)
     process.wait()
 
 

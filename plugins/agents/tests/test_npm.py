@@ -203,6 +203,20 @@ def test_an_npm_that_never_ends_is_ended(play: Play, monkeypatch: pytest.MonkeyP
     assert left(agents_directory() / "toyagent") == []
 
 
+def test_who_interrupts_a_set_up_is_not_told_of_a_process_that_has_just_ended(
+    play: Play, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(process: subprocess.Popen[bytes], timeout: float) -> tuple[bytes, bytes]:
+        process.wait()
+        raise KeyboardInterrupt
+
+    play("exit 0\n")
+    monkeypatch.setattr(subprocess.Popen, "communicate", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        set_up(PACKAGE)
+    assert left(agents_directory() / "toyagent") == []
+
+
 def test_a_directory_that_is_a_file_is_told(play: Play, tmp_path: Path) -> None:
     play(INSTALLS)
     (tmp_path / "taken").write_text("x")
