@@ -7,7 +7,9 @@ price, and is not free.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from decimal import Decimal
 from typing import Final
 
 from harness2_core.api import Usage, decimal_text
@@ -43,6 +45,18 @@ def usage_in(model: str, tokens: Mapping[str, int], usd: str | None, requests: i
     if usd is None:
         return priced(model, tokens, requests)
     return Usage(usd, {kind: count for kind, count in tokens.items() if count > 0}, source="stream")
+
+
+def summed(parts: Iterable[Usage]) -> Usage:
+    """Usages of disjoint parts of a run as one; its `usd` is unknown as soon as one part's is, or without any part."""
+    parts = tuple(parts)
+    tokens: Counter[str] = Counter()
+    for part in parts:
+        tokens.update(part.tokens)
+    known = [Decimal(part.usd) for part in parts if part.usd is not None]
+    if not parts or len(known) < len(parts):
+        return Usage(None, dict(tokens))
+    return Usage(decimal_text(sum(known, Decimal(0))), dict(tokens), source=parts[0].source)
 
 
 def _usd(model: str, tokens: Mapping[str, int], requests: int) -> str | None:

@@ -7,9 +7,11 @@ import sys
 from decimal import Decimal
 
 import pytest
-from harness2_agents.prices import KINDS, is_priced, priced, usage_in
+from harness2_agents.prices import KINDS, is_priced, priced, summed, usage_in
 from hypothesis import given
 from hypothesis import strategies as st
+
+from harness2_core.api import Usage
 
 MODEL = "claude-sonnet-4-5"
 TIERED = "gemini-2.5-pro"
@@ -80,3 +82,13 @@ def test_pricing_reaches_for_no_network() -> None:
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120)
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_parts_of_a_run_are_summed_exactly() -> None:
+    parts = [Usage("0.1", {"input": 1}, source="list"), Usage("0.2", {"input": 2, "output": 3}, source="list")]
+    assert summed(parts) == Usage("0.3", {"input": 3, "output": 3}, source="list")
+
+
+def test_a_sum_is_unknown_as_soon_as_one_part_is_and_its_tokens_are_not() -> None:
+    assert summed([Usage("0.1", {"input": 1}), Usage(None, {"input": 2})]) == Usage(None, {"input": 3})
+    assert summed([]) == Usage(None)

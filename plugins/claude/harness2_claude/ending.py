@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from typing import Final
 
+from harness2_agents.ending import last_problem, last_said, outcome_of, stopped, with_code
 from harness2_agents.failures import Kind, Problem, problem_in
 
-from harness2_core.api import Ending, Exit, Failure, Lost, Outcome, Trajectory
+from harness2_core.api import Ending, Exit, Failure, Lost, Trajectory
 
 from .reading import GAVE_UP, OUT_OF_STEPS
 
@@ -18,23 +19,15 @@ NEVER_BEGAN: Final = "claude did not start: "
 """How the text of a `Failure` begins when no conversation was opened: nothing of the harness or task took part."""
 _OWN_DOING: Final = ("max_output_tokens",)
 """Errors of Claude Code that are the model's doing, by name."""
-_STDERR_CHARS: Final = 2_000
 
 
 def ending_words(exit: Exit, *, began: bool, told: bool, stderr: str) -> str:
     """What the stream does not say of an end that is not good; empty when there is nothing to say."""
-    if exit.timed_out:
-        return "the agent was stopped at its time limit"
-    if exit.usage.exceeded:
-        return f"the agent was stopped: it used more {exit.usage.exceeded} than allowed"
-    if exit.signal is not None:
-        return f"the agent was ended by signal {exit.signal}"
-    if not exit.code or told:
-        return ""
-    said = stderr.strip()[-_STDERR_CHARS:]
-    if not began:
-        return NEVER_BEGAN + (said or f"it ended with exit code {exit.code}")
-    return f"the agent ended with exit code {exit.code}" + (f": {said}" if said else "")
+    by = stopped(exit)
+    if by or not exit.code or told:
+        return by
+    said = last_said(stderr)
+    return with_code(exit, said) if began else NEVER_BEGAN + (said or f"it ended with exit code {exit.code}")
 
 
 def loss_in(trajectory: Trajectory, exit: Exit) -> Lost | None:
@@ -44,30 +37,15 @@ def loss_in(trajectory: Trajectory, exit: Exit) -> Lost | None:
     for event in trajectory.events:
         if isinstance(event, Failure) and event.text.startswith(NEVER_BEGAN):
             return Lost("worker", event.text)
-    problem = _last_problem(trajectory)
+    problem = last_problem(trajectory, GAVE_UP, _problem)
     return None if problem is None else problem.lost()
 
 
 def outcome_in(trajectory: Trajectory) -> Ending | None:
-    """Out of steps, refused, or broken off for the model's own doing; `None`: as the exit code says."""
-    for event in reversed(trajectory.events):
-        if isinstance(event, Failure) and event.text.startswith(OUT_OF_STEPS):
-            return Ending(Outcome.OUT_OF_STEPS, event.text)
-    problem = _last_problem(trajectory)
-    if problem is None:
-        return None
-    if problem.kind is Kind.REFUSAL:
-        return Ending(Outcome.REFUSED, problem.said)
-    return Ending(Outcome.CRASHED, problem.said) if problem.kind is Kind.OVERFLOW else None
+    """`None`: as the exit code says."""
+    return outcome_of(trajectory, OUT_OF_STEPS, last_problem(trajectory, GAVE_UP, _problem))
 
 
-def _last_problem(trajectory: Trajectory) -> Problem | None:
-    """What a request came to, when nothing but the end followed: an error that was followed by work was none."""
-    for event in reversed(trajectory.events):
-        if not isinstance(event, Failure):
-            return None
-        if event.text.startswith(GAVE_UP):
-            said = event.text.removeprefix(GAVE_UP)
-            own = any(name in said for name in _OWN_DOING)
-            return Problem(Kind.OVERFLOW, said) if own else problem_in(said) or Problem(Kind.SERVICE, said)
-    return None
+def _problem(said: str) -> Problem:
+    own = any(name in said for name in _OWN_DOING)
+    return Problem(Kind.OVERFLOW, said) if own else problem_in(said) or Problem(Kind.SERVICE, said)

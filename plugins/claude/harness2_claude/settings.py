@@ -6,8 +6,9 @@ What depends on the model can also be an option of a role's channel, under the s
 from __future__ import annotations
 
 from attrs import evolve, frozen
+from harness2_agents.options import tokens_in
 
-from harness2_core.api import Channel, ConfigError, InvalidValue, place
+from harness2_core.api import Channel, InvalidValue, place
 
 
 @frozen
@@ -32,15 +33,6 @@ class ClaudeSettings:
         """With the options of `channel`; `ConfigError` for one that is no number."""
         return evolve(
             self,
-            context_tokens=_tokens(channel, "context_tokens", self.context_tokens),
-            output_tokens=_tokens(channel, "output_tokens", self.output_tokens),
+            context_tokens=tokens_in(channel, "context_tokens", self.context_tokens),
+            output_tokens=tokens_in(channel, "output_tokens", self.output_tokens),
         )
-
-
-def _tokens(channel: Channel, name: str, default: int) -> int:
-    told = channel.options.get(name)
-    if told is None:
-        return default
-    if not (told.isascii() and told.isdigit()):
-        raise ConfigError(f"the option {name} of a channel is {told!r}", "give a whole number of tokens")
-    return int(told)

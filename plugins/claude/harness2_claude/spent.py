@@ -17,7 +17,7 @@ from decimal import Decimal
 from typing import Final
 
 from attrs import define, field
-from harness2_agents.prices import CACHE_READ, CACHE_WRITE, INPUT, OUTPUT, is_priced, priced
+from harness2_agents.prices import CACHE_READ, CACHE_WRITE, INPUT, OUTPUT, is_priced, priced, summed
 from harness2_agents.stream import Json, count_at, object_at, text_at, value_at
 
 from harness2_core.api import Usage, decimal_text
@@ -92,12 +92,7 @@ class Spent:
             return Usage(decimal_text(self._usd), _nonzero(_sum(by_model.values())), source="stream")
         if not by_model and self._free:
             return Usage("0", source="stream")
-        parts = [priced(name, counts, self._requests(name)) for name, counts in by_model.items()]
-        known = [Decimal(part.usd) for part in parts if part.usd is not None]
-        tokens = _nonzero(_sum(by_model.values()))
-        if not parts or len(known) < len(parts):
-            return Usage(None, tokens)
-        return Usage(decimal_text(sum(known, Decimal(0))), tokens, source=parts[0].source)
+        return summed(priced(name, counts, self._requests(name)) for name, counts in by_model.items())
 
     def _models(self) -> Mapping[str, Counter[str]]:
         if self._by_model:

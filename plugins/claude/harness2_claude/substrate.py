@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Final
 
-from attrs import evolve
+from harness2_agents.ending import text_of, trajectory_of
 from harness2_agents.npm import set_up, told
 from harness2_agents.pinned import CLAUDE
 from harness2_agents.programs import Program, find, problems
@@ -62,15 +62,10 @@ class Claude:
 
     def parse(self, stdout: Iterable[bytes], stderr: Iterable[bytes], exit: Exit) -> Trajectory:
         reading = read(stdout)
-        events, notes = reading.events(), tuple(reading.notes())
-        complaint = b"".join(stderr).replace(b"\x00", b"").decode("utf-8", "replace")
+        events = reading.events()
         failed = any(isinstance(event, Failure) for event in events)
-        ending = ending_words(exit, began=reading.began, told=failed, stderr=complaint)
-        return Trajectory(
-            (*events, Failure(ending)) if ending else events,
-            evolve(reading.spent.usage(), elapsed_ms=exit.usage.elapsed_ms),
-            (*notes, "its output was longer than what is kept") if exit.truncated else notes,
-        )
+        ending = ending_words(exit, began=reading.began, told=failed, stderr=text_of(stderr))
+        return trajectory_of(events, ending, reading.spent.usage(), reading.notes(), exit)
 
     def loss(self, trajectory: Trajectory, exit: Exit) -> Lost | None:
         return loss_in(trajectory, exit)

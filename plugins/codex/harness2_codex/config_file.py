@@ -7,11 +7,12 @@ on without what keeps the user, the task and the network out of the harness.
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, TypeAlias
 
-from harness2_core.api import Channel, ConfigError, Endpoint
+from harness2_agents.options import tokens_in
+
+from harness2_core.api import Channel, Endpoint
 
 from .settings import CodexSettings
 
@@ -41,7 +42,7 @@ def _top(channel: Channel, skills: str, settings: CodexSettings) -> dict[str, Va
     values: dict[str, Value] = {"model": channel.model, "model_provider": PROVIDER}
     if channel.effort:
         values["model_reasoning_effort"] = channel.effort
-    size = _context_tokens(channel, settings)
+    size = tokens_in(channel, "context_tokens", settings.context_tokens)
     if size:
         values["model_context_window"] = size
     if skills:
@@ -55,13 +56,6 @@ def _top(channel: Channel, skills: str, settings: CodexSettings) -> dict[str, Va
         "cli_auth_credentials_store": "file",  # never the user's keyring
         "mcp_oauth_credentials_store": "file",
     }
-
-
-def _context_tokens(channel: Channel, settings: CodexSettings) -> int:
-    told = channel.options.get("context_tokens", str(settings.context_tokens))
-    if not re.fullmatch(r"[0-9]{1,12}", told):
-        raise ConfigError(f"the channel's context_tokens is {told!r}", "give a number of tokens, such as 32000")
-    return int(told)
 
 
 def _tables(endpoint: Endpoint, workspace: str, settings: CodexSettings) -> Mapping[str, dict[str, Value]]:

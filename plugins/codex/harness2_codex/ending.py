@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from harness2_agents.ending import stopped, with_code
 from harness2_agents.failures import Kind, Problem, problem_in
 
 from harness2_core.api import Ending, Exit, Failure, Lost, Outcome, Trajectory
@@ -24,17 +25,10 @@ _SETUP: Final = ("Missing environment variable",)
 
 def ending_words(exit: Exit, *, began: bool, gave_up: bool, said: str) -> str:
     """What the stream does not say of an end that is not good; empty when there is nothing to say."""
-    if exit.timed_out:
-        return "the agent was stopped at its time limit"
-    if exit.usage.exceeded:
-        return f"the agent was stopped: it used more {exit.usage.exceeded} than allowed"
-    if exit.signal is not None:
-        return f"the agent was ended by signal {exit.signal}"
-    if not exit.code or gave_up:
-        return ""
-    if not began:
-        return NEVER_BEGAN + (said or f"it ended with exit code {exit.code}")
-    return f"the agent ended with exit code {exit.code}"
+    by = stopped(exit)
+    if by or not exit.code or gave_up:
+        return by
+    return with_code(exit) if began else NEVER_BEGAN + (said or f"it ended with exit code {exit.code}")
 
 
 def loss_in(trajectory: Trajectory) -> Lost | None:

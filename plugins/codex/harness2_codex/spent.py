@@ -8,14 +8,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from decimal import Decimal
 from typing import Final
 
 from attrs import field, frozen
-from harness2_agents.prices import CACHE_READ, CACHE_WRITE, INPUT, OUTPUT, REASONING, priced
+from harness2_agents.prices import CACHE_READ, CACHE_WRITE, INPUT, OUTPUT, REASONING, priced, summed
 from harness2_agents.stream import Json, count_at
 
-from harness2_core.api import Usage, decimal_text
+from harness2_core.api import Usage
 
 _KINDS: Final = (
     "input_tokens",
@@ -52,17 +51,10 @@ class Spent:
 
     def usage(self) -> Usage:
         """Its `usd` is unknown as soon as one conversation's is; nothing counted is nothing known."""
-        parts = [
+        return summed(
             priced(self.models.get(name, ""), disjoint(counts), self.requests[name] or 1)
             for name, counts in {**self.answers, **self.turns}.items()
-        ]
-        tokens: Counter[str] = Counter()
-        for part in parts:
-            tokens.update(part.tokens)
-        known = [Decimal(part.usd) for part in parts if part.usd is not None]
-        if not parts or len(known) < len(parts):
-            return Usage(None, dict(tokens))
-        return Usage(decimal_text(sum(known, Decimal(0))), dict(tokens), source=parts[0].source)
+        )
 
 
 def disjoint(counts: Mapping[str, int]) -> Mapping[str, int]:

@@ -7,7 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Literal
 
-from attrs import evolve
+from harness2_agents.ending import trajectory_of
 from harness2_agents.npm import set_up, told
 from harness2_agents.pinned import CODEX
 from harness2_agents.prices import is_priced
@@ -60,12 +60,7 @@ class Codex:
         found = read(stdout, stderr)
         gave_up = any(isinstance(event, Failure) for event in found.events)  # or was ended: what is said is enough
         ending = ending_words(exit, began=found.began, gave_up=gave_up, said=found.said)
-        notes = (*found.notes, "its output was longer than what is kept") if exit.truncated else found.notes
-        return Trajectory(
-            (*found.events, Failure(ending)) if ending else found.events,
-            evolve(found.spent.usage(), elapsed_ms=exit.usage.elapsed_ms),
-            notes,
-        )
+        return trajectory_of(found.events, ending, found.spent.usage(), found.notes, exit)
 
     def loss(self, trajectory: Trajectory, exit: Exit) -> Lost | None:
         """Whatever came before: an answer that the provider broke off is none, and one that came anyway counts."""

@@ -9,6 +9,8 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Final, TypeAlias
 
+from harness2_agents.options import tokens_in
+
 from harness2_core.api import Channel, ConfigError, Endpoint
 
 from .settings import OpencodeSettings
@@ -66,7 +68,7 @@ def config_text(
 
 
 def output_tokens(channel: Channel, settings: OpencodeSettings) -> int:
-    return _count(channel, "output_tokens", settings.output_tokens)
+    return tokens_in(channel, "output_tokens", settings.output_tokens, least=1)
 
 
 def _permission(network: str) -> Json:
@@ -78,7 +80,7 @@ def _permission(network: str) -> Json:
 
 
 def _model(channel: Channel, settings: OpencodeSettings) -> Json:
-    context = _count(channel, "context_tokens", settings.context_tokens)
+    context = tokens_in(channel, "context_tokens", settings.context_tokens, least=1)
     model: dict[str, Json] = {
         "name": channel.model,
         "limit": {"context": context, "output": output_tokens(channel, settings)},
@@ -88,15 +90,6 @@ def _model(channel: Channel, settings: OpencodeSettings) -> Json:
     if _flag(channel, "images"):
         model |= {"attachment": True, "modalities": {"input": ["text", "image"], "output": ["text"]}}
     return model
-
-
-def _count(channel: Channel, name: str, default: int) -> int:
-    given = channel.options.get(name, "")
-    if not given:
-        return default
-    if not given.isascii() or not given.isdigit() or int(given) < 1:
-        raise ConfigError(f"the option {name!r} of a channel is {given!r}", "give a whole number of tokens")
-    return int(given)
 
 
 def _flag(channel: Channel, name: str) -> bool:

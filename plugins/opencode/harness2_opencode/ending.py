@@ -9,35 +9,26 @@ from __future__ import annotations
 
 from typing import Final
 
+from harness2_agents.ending import last_problem, last_said, outcome_of, stopped, with_code
 from harness2_agents.failures import Kind, Problem, problem_in
 
-from harness2_core.api import Ending, Exit, Failure, Lost, Outcome, Trajectory
+from harness2_core.api import Ending, Exit, Failure, Lost, Trajectory
 
 from .reading import OUT_OF_STEPS, PROVIDER_FAILED
 
-_ENDED: Final = "the agent "
 _OWN_DOING: Final = ("MessageOutputLengthError",)
 """Errors of OpenCode that are the model's doing, by name."""
-_STDERR_CHARS: Final = 2_000
 
 
 def ending_words(exit: Exit, *, told: bool, stderr: str) -> str:
     """What the stream does not say of an end that is not good; empty when there is nothing to say."""
-    if exit.timed_out:
-        return f"{_ENDED}was stopped at its time limit"
-    if exit.usage.exceeded:
-        return f"{_ENDED}was stopped: it used more {exit.usage.exceeded} than allowed"
-    if exit.signal is not None:
-        return f"{_ENDED}was ended by signal {exit.signal}"
-    if not exit.code or told:
-        return ""
-    said = stderr.strip()[-_STDERR_CHARS:]
-    return f"{_ENDED}ended with exit code {exit.code}" + (f": {said}" if said else "")
+    by = stopped(exit)
+    return by if by or not exit.code or told else with_code(exit, last_said(stderr))
 
 
 def loss_in(trajectory: Trajectory, exit: Exit) -> Lost | None:
     """The loss that OpenCode tells of; `None` when the model or the agent did what happened."""
-    problem = _last_problem(trajectory)
+    problem = last_problem(trajectory, PROVIDER_FAILED, _problem)
     if problem is not None:
         return problem.lost()
     began = any(not isinstance(event, Failure) for event in trajectory.events)
@@ -48,25 +39,10 @@ def loss_in(trajectory: Trajectory, exit: Exit) -> Lost | None:
 
 
 def outcome_in(trajectory: Trajectory) -> Ending | None:
-    """Out of steps, refused, or broken off for the model's own doing; `None`: as the exit code says."""
-    for event in reversed(trajectory.events):
-        if isinstance(event, Failure) and event.text.startswith(OUT_OF_STEPS):
-            return Ending(Outcome.OUT_OF_STEPS, event.text)
-    problem = _last_problem(trajectory)
-    if problem is None:
-        return None
-    if problem.kind is Kind.REFUSAL:
-        return Ending(Outcome.REFUSED, problem.said)
-    return Ending(Outcome.CRASHED, problem.said) if problem.kind is Kind.OVERFLOW else None
+    """`None`: as the exit code says."""
+    return outcome_of(trajectory, OUT_OF_STEPS, last_problem(trajectory, PROVIDER_FAILED, _problem))
 
 
-def _last_problem(trajectory: Trajectory) -> Problem | None:
-    """What the provider was last heard to say, when nothing but the end followed."""
-    for event in reversed(trajectory.events):
-        if not isinstance(event, Failure):
-            return None
-        if event.text.startswith(PROVIDER_FAILED):
-            said = event.text.removeprefix(PROVIDER_FAILED)
-            unnamed = Kind.OVERFLOW if said.startswith(_OWN_DOING) else Kind.SERVICE
-            return problem_in(said) or Problem(unnamed, said)
-    return None
+def _problem(said: str) -> Problem:
+    unnamed = Kind.OVERFLOW if said.startswith(_OWN_DOING) else Kind.SERVICE
+    return problem_in(said) or Problem(unnamed, said)

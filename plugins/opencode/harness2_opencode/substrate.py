@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Final
 
-from attrs import evolve
+from harness2_agents.ending import text_of, trajectory_of
 from harness2_agents.npm import set_up, told
 from harness2_agents.pinned import OPENCODE
 from harness2_agents.prices import is_priced
@@ -67,14 +67,9 @@ class Opencode:
     def parse(self, stdout: Iterable[bytes], stderr: Iterable[bytes], exit: Exit) -> Trajectory:
         reading = read(stdout)
         events = reading.finished(well=exit.code == 0)
-        complaint = b"".join(stderr).replace(b"\x00", b"").decode("utf-8", "replace")
-        ending = ending_words(exit, told=any(isinstance(event, Failure) for event in events), stderr=complaint)
-        notes = tuple(reading.notes())
-        return Trajectory(
-            (*events, Failure(ending)) if ending else events,
-            evolve(reading.spent.usage(), elapsed_ms=exit.usage.elapsed_ms),
-            (*notes, "its output was longer than what is kept") if exit.truncated else notes,
-        )
+        failed = any(isinstance(event, Failure) for event in events)
+        ending = ending_words(exit, told=failed, stderr=text_of(stderr))
+        return trajectory_of(events, ending, reading.spent.usage(), reading.notes(), exit)
 
     def loss(self, trajectory: Trajectory, exit: Exit) -> Lost | None:
         return loss_in(trajectory, exit)
