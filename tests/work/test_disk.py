@@ -37,6 +37,16 @@ for number in range(400):
     time.sleep(0.005)
 time.sleep(60)
 """
+DEEP = """
+import os, time
+for number in range(100):
+    os.mkdir("d" * 99)
+    os.chdir("d" * 99)
+for number in range(400):
+    with open(f"{number}", "wb") as file: file.write(bytes(1 << 20))
+    time.sleep(0.005)
+time.sleep(60)
+"""
 
 
 def run(code: str, tmp_path: Path, disk_mb: int, limit_seconds: float = 60) -> Exit:
@@ -48,7 +58,9 @@ def run(code: str, tmp_path: Path, disk_mb: int, limit_seconds: float = 60) -> E
     )
 
 
-@pytest.mark.parametrize("code", [MANY, NAMELESS], ids=["many files", "files without a name"])
+@pytest.mark.parametrize(
+    "code", [MANY, NAMELESS, DEEP], ids=["many files", "files without a name", "files deeper than a path is long"]
+)
 def test_who_writes_more_than_that_is_ended(code: str, tmp_path: Path) -> None:
     ended = run(code, tmp_path, 20)
 

@@ -24,6 +24,8 @@ _COUNT_SECONDS = 0.5
 _COUNT_SHARE = 50
 """Counting takes at most one part in so many of a processor's time."""
 _BLOCK = 512
+_PATH_CHARS = 1000
+"""Of a path that one call is given: 4,095 bytes are the most that Linux takes."""
 
 
 class Disk:
@@ -63,25 +65,45 @@ class Disk:
         while waiting:
             directory = waiting.pop()
             try:
-                opened = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+                opened = _opened(directory)
             except OSError:
                 continue  # the program removed it meanwhile, or may not read it itself
-            devices.add(os.fstat(opened).st_dev)
-            with os.scandir(opened) as entries:
-                for entry in entries:
-                    try:
-                        status = entry.stat(follow_symlinks=False)
-                    except OSError:
-                        continue
-                    if stat.S_ISDIR(status.st_mode):
-                        waiting.append(f"{directory}/{entry.name}")
-                    found[status.st_dev, status.st_ino] = status.st_blocks * _BLOCK
-            os.close(opened)
+            try:
+                devices.add(os.fstat(opened).st_dev)
+                with os.scandir(opened) as entries:
+                    for entry in entries:
+                        try:
+                            status = entry.stat(follow_symlinks=False)
+                        except OSError:
+                            continue
+                        if stat.S_ISDIR(status.st_mode):
+                            waiting.append(f"{directory}/{entry.name}")
+                        found[status.st_dev, status.st_ino] = status.st_blocks * _BLOCK
+            finally:
+                os.close(opened)
         for pid in pids:
             for status in _open_files(pid):
                 if not status.st_nlink and status.st_dev in devices:
                     found[status.st_dev, status.st_ino] = status.st_blocks * _BLOCK
         return sum(found.values())
+
+
+def _opened(directory: str) -> int:
+    """A descriptor, however deep the directory lies: else what lies deeper than a path is long would not count."""
+    above: int | None = None
+    while True:
+        here, below = directory, ""
+        if len(directory) > _PATH_CHARS:
+            end = directory.rindex("/", 0, _PATH_CHARS)
+            here, below = directory[:end], directory[end + 1 :]
+        try:
+            opened = os.open(here, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=above)
+        finally:
+            if above is not None:
+                os.close(above)
+        if not below:
+            return opened
+        above, directory = opened, below
 
 
 def _open_files(pid: int) -> list[os.stat_result]:
