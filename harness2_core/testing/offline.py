@@ -143,7 +143,11 @@ def _way_out(path: Path, server: ModelServer) -> Iterator[Path]:
         listening.bind(str(path))
         listening.listen(64)
         threading.Thread(target=_serve, args=(listening, port), daemon=True).start()
-        yield path
+        try:
+            yield path
+        finally:
+            with suppress(OSError):
+                listening.shutdown(socket.SHUT_RDWR)  # what waits in `accept` would wait on after a mere close
 
 
 def _serve(listening: socket.socket, port: int) -> None:

@@ -13,6 +13,7 @@ import http.client
 import socket
 import threading
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from types import TracebackType
 from typing import Self, final
 
@@ -41,6 +42,8 @@ class RawEndpoint:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, t: TracebackType | None) -> None:
+        with suppress(OSError):
+            self._listening.shutdown(socket.SHUT_RDWR)  # what waits in `accept` would wait on after a mere close
         self._listening.close()
 
     def _serve(self) -> None:
@@ -61,7 +64,10 @@ class RawEndpoint:
                 data += part
             head, _, rest = data.partition(b"\r\n\r\n")
             while self._bodies and len(rest) < _length(head):
-                rest += client.recv(1 << 16)
+                part = client.recv(1 << 16)
+                if not part:  # cut in the middle of its body: no request
+                    return
+                rest += part
             self.heads.append(head)
             try:
                 self._answer(client, rest)

@@ -71,10 +71,10 @@ def test_other_texts_take_the_place_of_earlier_ones() -> None:
 def test_rendering_again_does_not_compile_again() -> None:
     """A sweep renders thousands of missions; framework time is a few milliseconds a step."""
     many = Templates({"t": "{{ name }}\n" + "{% if name %}x{% endif %}\n" * 2_000})
-    began = time.monotonic()
+    began = time.thread_time()
     many.render("t", name="x")
-    first = time.monotonic() - began
-    began = time.monotonic()
+    first = time.thread_time() - began
+    began = time.thread_time()
     for _ in range(10):
         many.render("t", name="x")
-    assert time.monotonic() - began < first * 5
+    assert time.thread_time() - began < first * 5
