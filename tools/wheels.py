@@ -5,8 +5,8 @@
 Core and each plugin become an sdist and, from it, a wheel; both are looked into. Then core by itself, and core with one
 plugin at a time and those that it needs, go into fresh environments with `--no-index` for our own distributions: what
 they need of others comes from the index first. There the plugin's own tests run, except those marked `together`, and
-those of real agents, which tell nothing of packaging. The plugins of strangers in `tests/downstream` are tried too, in
-whatever way they are built and laid out.
+those of processes and real agents, which tell nothing of packaging. The plugins of strangers in `tests/downstream` are
+tried too, with all their tests, in whatever way they are built and laid out.
 """
 
 from __future__ import annotations
@@ -153,14 +153,14 @@ def check_plugin(project: Path, wheels: dict[Path, Path], dist: Path, home: Path
     if not any(project.glob("tests/**/test_*.py")):
         raise Broken(f"{project.name} has no tests")
     shutil.copytree(project / "tests", home / "tests", ignore=shutil.ignore_patterns("__pycache__"))
+    chosen = "not together and not agent"
     if project in strangers():
         shutil.copy(project / "pyproject.toml", home)
     else:
         shutil.copy(ROOT / "conftest.py", home)
         shutil.copy(ROOT / "pyproject.toml", home)  # for pytest's markers
-    return run(
-        [str(python), "-m", "pytest", "-m", "not together and not agent", "-p", "no:cacheprovider", "tests"], cwd=home
-    )
+        chosen += " and not process"
+    return run([str(python), "-m", "pytest", "-m", chosen, "-p", "no:cacheprovider", "tests"], cwd=home)
 
 
 def third_party(wheels: Iterable[Path], extras: Sequence[str]) -> list[str]:

@@ -108,7 +108,8 @@ def test_the_innermost_and_last_mount_decides(path: str, kind: str) -> None:
 def test_a_lock_on_a_file_that_has_lost_its_name_does_not_count(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    path, real, tries = str(tmp_path / "key.lock"), fcntl.flock, []
+    path, real = str(tmp_path / "key.lock"), fcntl.flock
+    tries: list[int] = []
 
     def flock(descriptor: int, operation: int) -> None:
         if not tries:  # between opening and locking, the former holder takes the name away and another makes it anew
