@@ -8,6 +8,7 @@ else.
 from __future__ import annotations
 
 import importlib
+import os
 import sys
 import traceback
 from collections.abc import Sequence
@@ -87,10 +88,19 @@ def run(arguments: Sequence[str]) -> int:
     except Exception as error:
         if debug:
             traceback.print_exc()
+        if isinstance(error, OSError) and error.filename is not None and error.strerror:
+            warn(f"error: {_name(error.filename)}: {error.strerror}")
+            warn("  see to that path; `harness2 --debug ...` shows what wanted it")
+            return NOT_DONE
         warn(f"error: unexpected {type(error).__name__}: {error}")
         if not debug:
             warn("  run it again as `harness2 --debug ...` and report what it prints")
     return NOT_DONE
+
+
+def _name(given: object) -> str:
+    """Of a file that an error is about: text, bytes or the number of an open one."""
+    return os.fsdecode(given) if isinstance(given, str | bytes) else str(given)
 
 
 class LazyGroup(TyperGroup):

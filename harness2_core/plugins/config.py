@@ -143,7 +143,7 @@ def _chosen(path: Path | None, environ: Mapping[str, str], here: Path) -> Path |
     named = environ.get(FILE_VARIABLE, "")
     if path is None and not named:
         return next((folder / FILE for folder in (here, *here.parents) if (folder / FILE).is_file()), None)
-    chosen = here / (Path(named) if path is None else path).expanduser()
+    chosen = here / os.path.expanduser(named if path is None else path)  # noqa: PTH111 - `~nobody` is told below
     if not chosen.is_file():
         by = f"the variable {FILE_VARIABLE}" if path is None else "--config"
         raise ConfigError(f"{chosen}: no such file (named by {by})", f"name a {FILE} that exists")

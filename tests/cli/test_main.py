@@ -154,6 +154,17 @@ def test_an_unexpected_error_says_how_to_see_more(command: Any, capsys: pytest.C
     assert "--debug" in err
 
 
+def test_a_file_that_could_not_be_had_is_named_and_is_no_fault_to_report(
+    command: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command(_raising(PermissionError(13, "Permission denied", "/closed/x")))
+    assert main.run(["try"]) == 1
+    err = capsys.readouterr().err
+    assert "error: /closed/x: Permission denied" in err
+    assert "unexpected" not in err
+    assert "report" not in err
+
+
 def test_an_error_cannot_act_on_the_terminal(command: Any, capsys: pytest.CaptureFixture[str]) -> None:
     command(_raising(ConfigError("\x1b]0;title\x07 and \u202etxt", "\x9b2J")))
     main.run(["try"])

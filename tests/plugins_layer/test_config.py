@@ -212,8 +212,9 @@ def test_the_variable_names_the_file_and_the_option_wins_over_it(tmp_path: Path)
 
 
 @pytest.mark.parametrize("by", ["--config", "HARNESS2_CONFIG"])
-def test_a_file_that_is_named_and_missing_is_an_error(tmp_path: Path, by: str) -> None:
-    option, environ = (Path("nowhere.toml"), {}) if by == "--config" else (None, {by: "nowhere.toml"})
+@pytest.mark.parametrize("named", ["nowhere.toml", "~nobody-of-this-name/harness2.toml"])
+def test_a_file_that_is_named_and_missing_is_an_error(tmp_path: Path, by: str, named: str) -> None:
+    option, environ = (Path(named), {}) if by == "--config" else (None, {by: named})
     with pytest.raises(ConfigError, match=by):
         Config.load(option, environ, cwd=tmp_path)
 

@@ -11,6 +11,7 @@ import errno
 import json
 import os
 import re
+import shlex
 import shutil
 import signal
 import subprocess
@@ -21,7 +22,7 @@ from typing import Final
 
 from harness2_core.api import ConfigError
 
-from .programs import DIRECTORY_VARIABLE, Package, Program, agents_directory, find, native_in
+from .programs import DIRECTORY_VARIABLE, Package, Program, agents_directory, expanded, find, native_in
 
 MINUTES: Final = 30
 _MARK: Final = "harness2-setup.json"
@@ -31,14 +32,14 @@ _UNDERWAY: Final = ".part-"
 
 def set_up(package: Package, to: Path | None = None, npm: str = "npm") -> Program:
     """Brings the pinned version of an agent, below `to` or where all agents are. `ConfigError` says what went wrong."""
-    home = ((to.expanduser().absolute() if to else agents_directory()) / package.program).absolute()
+    home = (expanded(to) if to else agents_directory()) / package.program
     target = home / package.version
-    done = _installed(package, target)
-    if done is not None:
-        return done
     from filelock import FileLock  # here: substrates import this module for its name only
 
     try:
+        done = _installed(package, target)
+        if done is not None:
+            return done
         home.mkdir(parents=True, exist_ok=True)
         with FileLock(home / ".lock"):
             return _installed(package, target) or _install(package, home, target, npm)
@@ -53,8 +54,8 @@ def told(package: Package, program: Program, to: Path | None = None) -> str:
         return line
     return (
         f"{line}\n"
-        f"  to use it from there, set {DIRECTORY_VARIABLE}={to.expanduser().absolute()}, or in harness2.toml:\n"
-        f'  [substrates.{package.program}]\n  binary = "{program.path}"'
+        f"  to use it from there, set {DIRECTORY_VARIABLE}={shlex.quote(str(expanded(to)))}, or in harness2.toml:\n"
+        f"  [substrates.{package.program}]\n  binary = {json.dumps(str(program.path), ensure_ascii=False)}"
     )
 
 

@@ -64,6 +64,21 @@ class Program:
 
 def find(package: Package, binary: str | Path = "") -> Program:
     """The program of an agent; `binary` is the setting, empty when not set. `ConfigError` when there is none."""
+    try:
+        return _find(package, binary)
+    except OSError as error:  # a directory that may not be entered, a name that is too long
+        raise ConfigError(
+            f"{error.filename or package.program}: {error.strerror or error}",
+            f"see to that path, or name another program: substrates.{package.program}.binary",
+        ) from error
+
+
+def expanded(path: str | Path) -> Path:
+    """Absolute, and `~` is the user's home; that of a user who does not exist stays as it is."""
+    return Path(os.path.expanduser(path)).absolute()  # noqa: PTH111 - the other way raises
+
+
+def _find(package: Package, binary: str | Path) -> Program:
     if binary:
         return _given(package, Path(binary))
     for modules in set_up_places(package):
@@ -111,7 +126,7 @@ def agents_directory() -> Path:
     """Where `harness2 setup` puts agents: `HARNESS2_AGENTS_DIR`, else below the user's data directory."""
     named = os.environ.get(DIRECTORY_VARIABLE, "")
     if named:
-        return Path(named).expanduser().absolute()
+        return expanded(named)
     from platformdirs import user_data_path  # here: most processes have the program's path already
 
     return user_data_path("harness2") / "agents"
@@ -144,7 +159,7 @@ def native_in(package: Package, modules: Path) -> Path | None:
 
 
 def _given(package: Package, path: Path) -> Program:
-    path = path.expanduser().absolute()
+    path = expanded(path)
     if not path.exists():
         raise ConfigError(
             f"substrates.{package.program}.binary is {path}, which does not exist",

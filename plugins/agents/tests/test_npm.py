@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import shlex
 import signal
 import subprocess
 import sys
 import time
+import tomllib
 from collections.abc import Callable
 from pathlib import Path
 from typing import TypeAlias
@@ -87,6 +89,23 @@ def test_a_directory_of_ones_own_gets_it_and_the_words_say_how_to_use_it(play: P
     assert program.path.is_relative_to(tmp_path / "mine")
     assert str(program.path) in told(PACKAGE, program, tmp_path / "mine")
     assert f"HARNESS2_AGENTS_DIR={tmp_path / 'mine'}" in told(PACKAGE, program, tmp_path / "mine")
+
+
+def test_an_odd_directory_is_told_so_that_it_can_be_copied(play: Play, tmp_path: Path) -> None:
+    play(INSTALLS)
+    odd = tmp_path / 'my "agents" of $HOME\n'
+    program = set_up(PACKAGE, odd)
+    said = told(PACKAGE, program, odd)
+    assert tomllib.loads("[substrates" + said.partition("[substrates")[2])["substrates"][PACKAGE.program] == {
+        "binary": str(program.path)
+    }
+    assert f"HARNESS2_AGENTS_DIR={shlex.quote(str(odd))}" in said
+
+
+@pytest.mark.parametrize("to", ["x" * 300, "~nobody-of-this-name/" + "x" * 300])
+def test_a_directory_that_cannot_be_is_told(tmp_path: Path, to: str) -> None:
+    with pytest.raises(ConfigError, match="--to DIR"):
+        set_up(PACKAGE, tmp_path / to if to[0] == "x" else Path(to))
 
 
 def test_two_at_once_install_it_once(play: Play, calls: Path) -> None:

@@ -178,3 +178,16 @@ def test_every_pinned_agent_says_where_its_native_program_is(name: str) -> None:
     assert package.natives
     assert package.megabytes > 0
     assert package.oldest
+
+
+@pytest.mark.parametrize("binary", ["x" * 300, "~nobody-of-this-name/agent", "a\0b", "/dev/null/agent"])
+def test_a_path_that_cannot_be_is_told_as_a_setting_to_mend(binary: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        find(PACKAGE, binary)
+    assert "substrates.toyagent.binary" in f"{caught.value.what} {caught.value.remedy}"
+
+
+def test_a_directory_of_agents_that_cannot_be_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(programs.DIRECTORY_VARIABLE, "x" * 300)
+    with pytest.raises(ConfigError, match="too long"):
+        find(PACKAGE)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -35,7 +36,7 @@ class Interpreter:
         """Absolute path. `ConfigError` when there is none."""
         if not self.python:
             return _OWN
-        found = shutil.which(Path(self.python).expanduser())
+        found = shutil.which(os.path.expanduser(self.python))  # noqa: PTH111 - `~nobody` is told below
         if found is None:
             raise ConfigError(
                 f"no Python interpreter at {self.python!r}",

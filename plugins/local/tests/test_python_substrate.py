@@ -108,8 +108,9 @@ def test_packages_are_there_only_when_asked_for(tmp_path: Path) -> None:
     assert run(tmp_path / "2", program, PythonSettings(sys.executable, packages=True))[0].code == 0
 
 
-def test_an_interpreter_that_is_none_is_told_before_anything_runs(tmp_path: Path) -> None:
-    (problem,) = PythonSubstrate(PythonSettings(str(tmp_path / "python"))).preflight()
+@pytest.mark.parametrize("python", ["missing/python", "~nobody-of-this-name/python"])
+def test_an_interpreter_that_is_none_is_told_before_anything_runs(tmp_path: Path, python: str) -> None:
+    (problem,) = PythonSubstrate(PythonSettings(python)).preflight()
     assert "no Python interpreter" in problem
     assert "set `python`" in problem
     odd = tmp_path / "odd"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Iterable, Sequence
 from functools import cached_property
@@ -103,5 +104,5 @@ class Opencode:
     @cached_property
     def _ripgrep(self) -> Path | None:
         named = self._settings.ripgrep
-        found = shutil.which(str(Path(named).expanduser()) if named else "rg")
+        found = shutil.which(os.path.expanduser(named) if named else "rg")  # noqa: PTH111 - `~nobody` is told as missing
         return None if found is None else Path(found).absolute()

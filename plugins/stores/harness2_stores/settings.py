@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from attrs import field, frozen
@@ -32,4 +33,4 @@ class SqliteSettings(FilesystemSettings):
 
 def directory(settings: FilesystemSettings, runs: Path) -> Path:
     """Where the store is. Absolute, so that a later change of directory does not move it."""
-    return (runs / Path(settings.path or "store").expanduser()).absolute()
+    return (runs / os.path.expanduser(settings.path or "store")).absolute()

@@ -56,3 +56,9 @@ def test_two_kinds_of_store_made_in_one_place_do_not_mix(tmp_path: Path) -> None
 
     with pytest.raises(StoreError, match="made by filesystem"):
         second.put("kind", "key", b"2")
+
+
+def test_the_home_of_a_user_who_does_not_exist_is_no_crash(tmp_path: Path) -> None:
+    made = directory(FilesystemSettings("~nobody-of-this-name/store"), tmp_path)
+
+    assert made == tmp_path / "~nobody-of-this-name" / "store"
