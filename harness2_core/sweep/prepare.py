@@ -9,12 +9,21 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Mapping
 from typing import Generic, TypeAlias, TypeVar
 
+from attrs import evolve
+
 from harness2_core.api.adapters import OwnsRuntime
 from harness2_core.model.assignment import Assignment, Ended
 from harness2_core.model.canonical import Digest, canonical, digest_bytes
 from harness2_core.model.channel import Outcome
 from harness2_core.model.records import Grade, Reply, Rollout
-from harness2_core.model.requests import GradeRequest, Request, RolloutRequest, encode_request, kind_of
+from harness2_core.model.requests import (
+    GradeRequest,
+    Request,
+    RolloutRequest,
+    SessionRequest,
+    encode_request,
+    kind_of,
+)
 from harness2_core.model.serial import dump, plain
 from harness2_core.work import attempts, policy
 
@@ -33,7 +42,8 @@ Admission: TypeAlias = Callable[[Wanted], str]
 class Prepare(Generic[R]):
     """`body` makes a node's generator from the study, its key and its task's results so far.
 
-    `started` is filled with every request that was handed to the engine.
+    `started` is filled with every request that was handed to the engine, without the texts of missions: what they cost
+    and whose they are is asked to the end of the sweep, and ten thousand missions would fill the memory.
     """
 
     def __init__(
@@ -84,7 +94,7 @@ class Prepare(Generic[R]):
         for item in wanted:
             if item.digest not in self._started:
                 self.former[item.digest] = len(attempts.attempts_of(self._study.store, item.digest))
-                self._started[item.digest] = item.request
+                self._started[item.digest] = _without_mission(item.request)
         return self._study.assignment(tuple(item.request for item in wanted))
 
     def lost(self, wanted: Wanted, ended: Ended, tries: int) -> Repeat:
@@ -141,3 +151,7 @@ class Prepare(Generic[R]):
             record = Reply(Outcome.LOST, request=wanted.digest, cause=ended.cause, notes=(ended.note,))
         self._study.store.put_blob(b"")  # what an empty transcript's entry points to
         self._study.store.put(kind_of(wanted.request), wanted.digest, dump(record))
+
+
+def _without_mission(request: Request) -> Request:
+    return evolve(request, mission="") if isinstance(request, SessionRequest) else request

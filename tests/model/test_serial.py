@@ -15,7 +15,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harness2_core.model import assignment, bench, identity, plan, records, requests, serial, surface, trajectory
+from harness2_core.model import (
+    assignment,
+    bench,
+    identity,
+    plan,
+    prices,
+    records,
+    requests,
+    serial,
+    surface,
+    trajectory,
+)
 from harness2_core.model.canonical import Json, canonical
 from harness2_core.model.channel import Outcome
 from harness2_core.model.errors import Damaged
@@ -42,6 +53,7 @@ FIELDS: dict[str, st.SearchStrategy[Any]] = {
     "name": LABELS,
     "substrate": st.just("oc"),
     "usd": st.none() | st.sampled_from(["0", "0.25", "12"]),
+    **{f"Price.{name}": st.sampled_from(["0", "0.25", "12"]) for name in attrs.fields_dict(prices.Price)},
     "task_digest": DIGESTS,
     "tree": DIGESTS,
     "evidence": DIGESTS,
