@@ -104,6 +104,15 @@ class _Check:
             self.problems.append(f"{label}: {told}" if label else told)
             return None
 
+    def asked(self, kind: str, name: str, make: Callable[[], T], doing: str) -> T | None:
+        """As `tried`, of what a plugin does: whatever it raises is kept, with the plugin's name."""
+
+        def made() -> T:
+            with blaming(self.registry.find(kind, name), doing):
+                return make()
+
+        return self.tried(made)
+
     def parts(self, run: RunSettings, roles: Mapping[str, RoleSettings]) -> None:
         """Makes every part that takes part, asks each for its own findings, and notes which version it is."""
         self.facts["core"] = f"harness2-core {__version__}"
@@ -131,8 +140,11 @@ class _Check:
         for extra in self.tried(lambda: facade.extras(self.registry, run.extra)) or ():
             self.problems += [f"{extra.name}: {told}" for told in self.tried(extra.preflight) or ()]
         if isinstance(access, ModelAccess):
-            open_ = self.channels(access, roles)
-            self.models(access, [item for item in speakers if item.channel in open_], run, promised, confined=confined)
+            name = self.registry.default("access", run.access)
+            open_ = self.channels(access, name, roles)
+            self.models(
+                access, name, [item for item in speakers if item.channel in open_], run, promised, confined=confined
+            )
 
     def proposers(self, roles: Mapping[str, RoleSettings], own: str) -> Iterator[Speaker]:
         """Who speaks for the roles of sessions; `own` is the run's substrate."""
@@ -144,13 +156,14 @@ class _Check:
                 made[name] = (proposer, self.driven(proposer, own) if isinstance(proposer, DrivesAgent) else proposer)
             yield Speaker(role, roles[role].channel, *made[name])
 
-    def channels(self, access: object, roles: Mapping[str, RoleSettings]) -> frozenset[Channel]:
+    def channels(self, access: object, name: str, roles: Mapping[str, RoleSettings]) -> frozenset[Channel]:
         """Those that can be opened, as far as the access tells."""
         asked = {bound.channel: role for role, bound in reversed([*roles.items()])}  # once, for its first role
         closed = set()
         if isinstance(access, ChecksChannels):
             for channel, role in asked.items():
-                if found := self.tried(partial(access.channel_problems, channel, role)):
+                problems = partial(access.channel_problems, channel, role)
+                if found := self.asked("access", name, problems, "its `channel_problems`"):
                     self.problems += found
                     closed.add(channel)
         return frozenset(asked) - closed
@@ -177,7 +190,14 @@ class _Check:
             self.facts[f"{label} tested"] = f"with {agent.tested_version}"
 
     def models(
-        self, access: ModelAccess, speakers: Iterable[Speaker], run: RunSettings, promised: str, *, confined: bool
+        self,
+        access: ModelAccess,
+        name: str,
+        speakers: Iterable[Speaker],
+        run: RunSettings,
+        promised: str,
+        *,
+        confined: bool,
     ) -> None:
         """Each model once in each protocol; without asking it unless nothing else is wrong: that costs a token."""
         offline, network = run.offline or bool(self.problems), network_of(promised, run.network)
@@ -189,9 +209,10 @@ class _Check:
             if not model or key in asked:
                 continue
             asked.add(key)
-            found = tuple(unreached(access, speaker, network, confined=confined, offline=offline))
-            self.problems += found
-            if protocol and not found:
+            reaching = unreached(access, speaker, network, confined=confined, offline=offline)
+            found = self.asked("access", name, partial(tuple[str, ...], reaching), "its `open`")
+            self.problems += found or ()
+            if protocol and found == ():
                 self.facts[f"model {model}"] = "not asked" if offline else "answers"
 
     def driven(self, proposer: DrivesAgent, own: str) -> object:
@@ -217,11 +238,7 @@ class _Check:
         return _FAILED if len(self.problems) > count else found
 
     def preflight(self, kind: str, name: str, part: Preflights) -> Iterator[str]:
-        def asked() -> tuple[str, ...]:
-            with blaming(self.registry.find(kind, name), "its preflight"):
-                return tuple(part.preflight())
-
-        yield from self.tried(asked) or ()
+        yield from self.asked(kind, name, lambda: tuple(part.preflight()), "its preflight") or ()
 
     def unused(self, prices: Iterable[str], models: Iterable[str]) -> None:
         """A price that belongs to no model of a role is likely a misspelt one, and would be no price."""

@@ -209,6 +209,34 @@ def test_an_access_that_does_not_lead_out_of_the_sandbox_is_a_problem(speaker: A
     assert 'network = "open"' in said.out
 
 
+BROKEN_ACCESS = """
+    class Made:
+        def open(self, channel, key, role):
+            raise KeyError("no lock")
+
+        def channel_problems(self, channel, role):
+            {problems}
+
+        def usage(self, key): ...
+"""
+
+
+@pytest.mark.parametrize(
+    ("problems", "said_of"), [("return ()", "its `open` raised"), ("1 / 0", "its `channel_problems` raised")]
+)
+def test_an_access_that_raises_is_blamed_and_the_rest_is_told_too(
+    speaker: Any, typed: Callable[..., Any], problems: str, said_of: str
+) -> None:
+    speaker.plugin("access", "jammed", BROKEN_ACCESS.format(problems=problems))
+
+    said = typed("check", "-o", "run.access=jammed", "--selector", "blnd", *to("http://127.0.0.1:9/v1"))
+
+    assert said.code == 1
+    assert "jammed-access-made 1.0" in said.out
+    assert said_of in said.out
+    assert "did you mean 'blind'?" in said.out
+
+
 def test_a_network_without_the_model_is_a_problem_for_who_asks_one(speaker: Any, typed: Callable[..., Any]) -> None:
     speaker.plugin("sandbox", "cage", CAGE)
 
