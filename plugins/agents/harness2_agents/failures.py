@@ -18,7 +18,8 @@ from attrs import frozen
 from harness2_core.api import Lost
 
 LONGEST_WAIT: Final = 3600
-"""Seconds; whoever asks for longer means that a quota is used up."""
+"""Seconds; who is at a rate limit and is asked to wait for longer has used up a quota, and no service is waited for
+longer."""
 
 
 class Kind(Enum):
@@ -62,7 +63,7 @@ def problem_in(text: str, status: int | None = None, retry_after: str = "") -> P
     wait = _seconds(retry_after) or _wait_in(said)
     if kind is Kind.RATE_LIMIT and wait > LONGEST_WAIT:
         kind = Kind.BUDGET
-    return Problem(kind, _short(said), wait if kind in (Kind.RATE_LIMIT, Kind.SERVICE) else 0)
+    return Problem(kind, _short(said), min(wait, LONGEST_WAIT) if kind in (Kind.RATE_LIMIT, Kind.SERVICE) else 0)
 
 
 _Table = Sequence[tuple[Kind, "re.Pattern[str]"]]
@@ -244,7 +245,8 @@ def _wait_in(said: str) -> int:
     found = _WAIT.search(said)
     if found is None:
         return 0
-    return math.ceil(sum(float(number) * _unit(unit) for number, unit in _SPAN.findall(found.group(1))))
+    seconds = sum(float(number) * _unit(unit) for number, unit in _SPAN.findall(found.group(1)))
+    return math.ceil(min(seconds, 2 * LONGEST_WAIT))  # a number of hundreds of digits is infinite
 
 
 def _unit(name: str) -> float:

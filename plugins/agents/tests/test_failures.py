@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from harness2_agents.failures import LONGEST_WAIT, Kind, problem_in
+from harness2_agents.failures import LONGEST_WAIT, Kind, Problem, problem_in
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -153,3 +153,13 @@ def test_long_words_are_cut() -> None:
     found = problem_in("429 " + "x" * 100_000)
     assert found is not None
     assert len(found.said) < 1000
+
+
+def test_no_service_is_waited_for_longer_than_an_hour() -> None:
+    assert problem_in("retry after 99999999 s", 503) == Problem(Kind.SERVICE, "retry after 99999999 s", LONGEST_WAIT)
+
+
+def test_a_wait_of_any_length_can_be_read() -> None:
+    found = problem_in(f"slow down, retry after {'9' * 400} s", 429)
+    assert found is not None
+    assert (found.kind, found.wait_seconds) == (Kind.BUDGET, 0)
