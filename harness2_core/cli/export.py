@@ -50,7 +50,12 @@ def export(
     for path in done.files:
         say(f"  {one_line(path)}")
     if done.argv:
-        words = [f"{key}={value}" for key, value in done.env.items()]
-        words += [f"HOME={to.absolute() / done.home}"] if done.home else []
+        words = [f"{key}={_quoted(value, done.key_variable)}" for key, value in done.env.items()]
+        words += [f"HOME={shlex.quote(str(to.absolute() / done.home))}"] if done.home else []
         say(f"start it in {to}, the task's text on standard input or as the agent takes it:")
-        say("  " + shlex.join([*(["env", *words] if words else []), *done.argv]))
+        say("  " + " ".join([*(["env", *words] if words else []), shlex.join(done.argv)]))
+
+
+def _quoted(value: str, variable: str) -> str:
+    """For a shell, which puts the key in where it belongs."""
+    return f'"{value}"' if variable.isidentifier() and value == f"${variable}" else shlex.quote(value)

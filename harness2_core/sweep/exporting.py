@@ -34,6 +34,8 @@ class Exported:
     """Directory, below the exported one, that is to be the agent's home; empty when it needs none."""
     argv: tuple[str, ...] = ()
     env: Mapping[str, str] = {}
+    key_variable: str = ""
+    """Variable that holds the model's key. No key is written: where one belongs, `env` has `$` and this name."""
 
 
 def adopted_of(study: Study, name: str, mode: str) -> Shelved:
@@ -68,17 +70,20 @@ def export(study: Study, agent: Substrate | RemoteAgent, entry: Shelved, directo
         return Exported(*about, tuple(files))
     whole = directory.absolute()
     channel = study.roles["executor"].channel if "executor" in study.roles else Channel()
+    # As without any access in between: a relay's address and keys end with their request.
+    variable = channel.options.get("key_variable", "")
+    endpoint = Endpoint(channel.options.get("url", ""), f"${variable}" if variable else "")
     # The home stands beside the workspace's own files, under a name that none of them has.
     home = "home"
     while True:
         place = Place(str(whole), str(whole / home), str(whole / "output"))
-        install = agent.install(tree, "", channel, place, Endpoint())
+        install = agent.install(tree, "", channel, place, endpoint)
         if not any(path.split("/")[0] == home for path in install.files):
             break
         home += "_"
     files = {**install.files, **{f"{home}/{path}": data for path, data in install.home.items()}}
     _write(files, directory)
-    return Exported(*about, tuple(sorted(files)), home if install.home else "", install.argv, install.env)
+    return Exported(*about, tuple(sorted(files)), home if install.home else "", install.argv, install.env, variable)
 
 
 def _must_be_empty(directory: Path) -> None:

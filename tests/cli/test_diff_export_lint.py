@@ -9,6 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from attrs import evolve
+
+from harness2_core.api import FrozenMap, Install
 
 SKIPS_NOTES = "+        if line.startswith('#'):"
 
@@ -79,6 +82,32 @@ def test_an_exported_harness_works_as_it_lies_there(bench: Any, typed: Callable[
     assert (said.code, ended.returncode) == (0, 0)
     assert "harness/scripts/solve.py" in done["files"]
     assert (tmp_path / "out" / "output" / "sum.txt").read_text() == "1000\n"
+
+
+def test_an_exported_harness_is_started_with_the_configured_model_and_no_key_is_written(
+    bench: Any, typed: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from harness2_local.python_substrate import PythonSubstrate
+
+    plainly = PythonSubstrate.install
+
+    def install(self: PythonSubstrate, tree: Any, prompt: str, channel: Any, place: Any, endpoint: Any) -> Install:
+        done = plainly(self, tree, prompt, channel, place, endpoint)
+        return evolve(done, env=FrozenMap({**done.env, "MODEL_URL": endpoint.url, "MODEL_KEY": endpoint.key}))
+
+    monkeypatch.setattr(PythonSubstrate, "install", install)
+    monkeypatch.setenv("MY_KEY", "canary-key")
+    options = ("-o", "roles.executor.options.url=http://127.0.0.1:9/v1")
+    options += ("-o", "roles.executor.options.key_variable=MY_KEY")
+    bench.set(substrate="python")
+    typed("run", *options)
+
+    written = typed("export", "sums/first", "--to", "out", "--json", *options)
+    said = typed("export", "sums/first", "--to", "again", *options)
+
+    assert (written.json["env"]["MODEL_URL"], written.json["key_variable"]) == ("http://127.0.0.1:9/v1", "MY_KEY")
+    assert 'MODEL_KEY="$MY_KEY"' in said.out
+    assert "canary-key" not in written.out + said.out
 
 
 def test_a_domain_s_export_is_its_newest_entry(bench: Any, typed: Callable[..., Any]) -> None:
