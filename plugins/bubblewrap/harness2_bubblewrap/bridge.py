@@ -15,6 +15,7 @@ import selectors
 import signal
 import socket
 import sys
+import time
 
 SAID = "harness2-bridge: "
 _KEPT = ("LD_LIBRARY_PATH",)
@@ -23,6 +24,7 @@ _CHUNK = 1 << 16
 _MOST_HELD = 1 << 20
 """Bytes on their way to a side that does not read."""
 _CONNECT_SECONDS = 10.0
+_AGAIN_SECONDS = 0.02
 _BACKLOG = 128
 
 
@@ -104,20 +106,29 @@ def _accept(chooser: selectors.BaseSelector, listener: object, listening: dict[s
     assert isinstance(listener, socket.socket)
     try:
         client, _ = listener.accept()
-    except OSError:
+    except OSError:  # the client is gone again, or there is no file left to open: connections may end meanwhile
+        time.sleep(_AGAIN_SECONDS)
         return
-    server = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
-        server.settimeout(_CONNECT_SECONDS)
-        server.connect(listening[listener])
-    except OSError:  # nobody is there any more: the client sees its connection end
-        server.close()
+        server = _connected(listening[listener])
+    except OSError:  # nobody is there any more, or no file left: the client sees its connection end
         client.close()
         return
     near, far = End(chooser, client), End(chooser, server)
     near.other, far.other = far, near
     near.watch()
     far.watch()
+
+
+def _connected(path: str) -> socket.socket:
+    server = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    try:
+        server.settimeout(_CONNECT_SECONDS)
+        server.connect(path)
+    except OSError:
+        server.close()
+        raise
+    return server
 
 
 class End:
