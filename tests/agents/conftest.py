@@ -99,11 +99,17 @@ class Stage:
         self.configure(runs=runs)
 
     def configure(
-        self, *, address: str = "", model: str = "scripted", key_variable: str = KEY_VARIABLE, **run: object
+        self,
+        *,
+        address: str = "",
+        model: str = "scripted",
+        key_variable: str = KEY_VARIABLE,
+        limit_seconds: int = 300,
+        **run: object,
     ) -> None:
         """`harness2.toml` for the scripted model behind `address`, by default the server's own; `run` is its table."""
         options = f'url = "{address or self.server.url}{self.agent.path}"\nkey_variable = "{key_variable}"\n'
-        role = f'model = "{model}"\neffort = "high"\nlimit_seconds = 300\n'
+        role = f'model = "{model}"\neffort = "high"\nlimit_seconds = {limit_seconds}\n'
         settings = {"bench": "tasks", "substrate": self.agent.name, "k": 1, "modes": ["parallel"]} | run
         lines = [f"{name} = {json.dumps(value)}" for name, value in settings.items()]
         (self.home.work / "harness2.toml").write_text(
@@ -131,9 +137,9 @@ class Stage:
         out, err = process.communicate(timeout=900)
         return Said(process.returncode, out, err)
 
-    def first_rollout(self) -> tuple[Any, str]:
+    def first_rollout(self, *arguments: str) -> tuple[Any, str]:
         """Runs until the first rollout has ended, and no further; its record, and what was said."""
-        process = self.start("run", "--plain")
+        process = self.start("run", "--plain", *arguments)
         while process.poll() is None and not ((self.runs / "store").is_dir() and self.records("rollout")):
             time.sleep(0.1)
         process.send_signal(signal.SIGINT)
