@@ -43,10 +43,11 @@ class Answer:
     text: str
 
 
-def probe(endpoint: Endpoint, model: str, protocol: Wire, role: str, *, seconds: float = SECONDS) -> str:
-    """What keeps `role` from its model, with the remedy; empty when it answers."""
+def probe(endpoint: Endpoint, model: str, protocol: Wire, role: str, *, url: str = "", seconds: float = SECONDS) -> str:
+    """What keeps `role` from its model, with the remedy; empty when it answers. `url` is the configured one: the
+    endpoint's own may be a gateway's, which nobody has set and which is gone when its address is read."""
     table = f"[roles.{role}.options]"
-    where = f"the {role}'s model {model!r} at {_place(endpoint.url)}"
+    where = f"the {role}'s model {model!r} at {_place(url or endpoint.url)}"
     try:
         answer = _ask(endpoint, protocol, _body(model, protocol), seconds)
         if answer.status == 400 and protocol == "chat" and "max_completion_tokens" in answer.text:

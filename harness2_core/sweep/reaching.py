@@ -57,11 +57,10 @@ def unreached(access: ModelAccess, speaker: Speaker, network: str, *, confined: 
             if isinstance(speaker.agent, SpeaksProtocol):
                 if not is_meant:
                     yield f"the {role} has a model and no address for it; set `url` under [roles.{role}.options]"
-                elif (
-                    endpoint.url
-                    and not offline
-                    and (told := probe(endpoint, channel.model, speaker.agent.protocol, role))
-                ):
-                    yield told
+                elif endpoint.url and not offline:
+                    url = channel.options.get("url", "")
+                    told = probe(endpoint, channel.model, speaker.agent.protocol, role, url=url)
+                    if told:
+                        yield told
     except Harness2Error as error:
         yield f"{role}: {error.what}; {error.remedy}" if error.remedy else f"{role}: {error.what}"

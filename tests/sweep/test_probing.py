@@ -58,6 +58,15 @@ def test_an_endpoint_that_is_not_there_is_told() -> None:
     assert f"at 127.0.0.1:{port}/v1 is not reached: Connection refused" in said
 
 
+def test_behind_a_gateway_the_configured_address_is_told() -> None:
+    with ModelServer(key="another") as server:
+        said = probe(
+            Endpoint(f"{server.url}/v1", KEY), "m", "chat", "executor", url=f"https://u:{KEY}@models.example/v1"
+        )
+
+    assert said.startswith("the executor's model 'm' at models.example/v1 refuses the key")
+
+
 def test_an_endpoint_that_does_not_answer_is_given_up() -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:
         said = probe(Endpoint(f"http://127.0.0.1:{silent.getsockname()[1]}"), "m", "chat", "executor", seconds=0.2)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 from typing import Final
 
 from aiohttp import ClientError, ClientSession, ClientTimeout, DummyCookieJar, TCPConnector, hdrs, web
@@ -129,6 +130,8 @@ def _said(status: int, kind: str, message: str) -> web.Response:
 def _reason(error: BaseException) -> str:
     """In words that hold no header and no key."""
     inner = getattr(error, "os_error", None) or error
+    if isinstance(inner, OSError) and inner.errno and str(inner.strerror).startswith("Connect call failed"):
+        return os.strerror(inner.errno)  # asyncio's words for it say the address again and not the reason
     return (
         getattr(inner, "strerror", None)
         or ("no answer in time" if isinstance(inner, TimeoutError) else "")

@@ -106,7 +106,7 @@ def test_an_endpoint_that_is_down_is_a_502_that_says_so(opened: Opened) -> None:
 
     message = json.loads(answer.read())["error"]["message"]
     assert answer.status == 502
-    assert message.startswith(f"the relay could not reach http://127.0.0.1:{port}: ")
+    assert message == f"the relay could not reach http://127.0.0.1:{port}: Connection refused"
     assert KEY not in message
 
 
