@@ -82,7 +82,11 @@ class TaskFolders:
             return None
         taken = accept(surface, {path: file.read_bytes() for path, file in files_below(folder).items()})
         if isinstance(taken, Rejected):
-            raise ConfigError(f"{folder} is no harness for the surface {surface.name!r}: " + "; ".join(taken.problems))
+            raise ConfigError(
+                f"{folder} is no harness for the surface {surface.name!r}: {'; '.join(taken.problems)}",
+                f"mend it, or put one for {surface.name!r} alone into {self._root / f'{BASE}-{surface.name}'}; "
+                "without either folder the agent's own is used, where it brings one",
+            )
         return taken.tree
 
     def grader_side(self, task: str) -> Mapping[str, Path]:

@@ -100,6 +100,13 @@ def test_a_base_that_is_wrong_is_told_with_its_place(bench: TaskFolders, root: P
         bench.base_tree(SURFACE)
 
 
+def test_a_base_for_another_agent_is_told_with_the_folder_for_this_one(bench: TaskFolders, root: Path) -> None:
+    put(root, "base/elsewhere.txt")
+    with pytest.raises(ConfigError) as told:
+        bench.base_tree(SURFACE)
+    assert str(root / "base-python") in told.value.remedy
+
+
 def test_without_a_base_folder_the_substrates_own_is_meant(bench: TaskFolders, root: Path) -> None:
     (root / f"base/{SOLVE}").unlink()
     (root / "base/scripts").rmdir()
