@@ -17,9 +17,7 @@ def show(
     ctx: typer.Context,
     options: tuple[str, ...],
     task: Annotated[str | None, typer.Argument(help="A task; without it, all of them.", autocompletion=tasks)] = None,
-    mode: Annotated[
-        str, typer.Option("--mode", help="Mode token, where a label exists in several.", autocompletion=modes)
-    ] = "",
+    mode: Annotated[str, typer.Option("--mode", help="Only this mode, by its token.", autocompletion=modes)] = "",
     trajectory: Annotated[
         str, typer.Option(metavar="LABEL", help="Print a rollout's transcript.", autocompletion=labels)
     ] = "",
@@ -36,6 +34,8 @@ def show(
     ns: Ns = "",
 ) -> int:
     """Show an experiment's tasks, or one of them in full."""
+    from attrs import evolve
+
     from harness2_core.model.serial import plain
 
     from .show_text import delivered_lines, evidence_lines, summary_lines, table_lines
@@ -50,6 +50,8 @@ def show(
             say(table_lines(summaries))
         return 0
     summary = reading.summary(task)
+    if mode:
+        summary = evolve(summary, modes={mode: reading.modes(summary, mode)[0]})
     if trajectory:
         say(reading.text(reading.rollout(reading.roll(summary, mode, trajectory).rollout).transcript.digest))
     elif deliverables:

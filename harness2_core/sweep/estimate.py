@@ -33,6 +33,8 @@ class Estimate:
         """One sentence for people."""
         price = "price not known yet" if self.usd is None else f"about {self.usd:.2f} USD at the mean price so far"
         paid = f", after {self.paid_usd:.2f} USD paid" if self.paid_usd else ""
+        if not self.rollouts and not self.sessions:
+            return f"nothing{paid}"
         return (
             f"at most {self.rollouts} rollouts and {self.sessions} sessions, with those of selection and reflection "
             f"besides: {price}{paid}"

@@ -119,6 +119,7 @@ MISTAKES = (
     Mistake("task that is not there", ("no task 'sums/frist'", "did you mean 'sums/first'"), typed=("show", "sums/frist")),
     Mistake("label that is not there", ("has no 'agg1'", "known are"), typed=("show", "sums/first", "--trajectory", "agg1")),
     Mistake("mode that is not there", ("mode 'agg'",), typed=("show", "sums/first", "--mode", "agg", "--trajectory", "x")),
+    Mistake("mode of no label that is not there", ("mode 'agg'",), typed=("show", "sums/first", "--mode", "agg")),
     Mistake("entry that is not there", ("no library holds an entry of 'sums/first'",), typed=("library", "show", "sums/first")),
     Mistake("experiment that is not there", ("no experiment 'small-po-agg3'",), typed=("show", "--ns", "small-po-agg3")),
     Mistake("voter that is not there", ("no selector is named 'frist'", "did you mean 'first'"), typed=("reselect", "--by", "frist")),

@@ -1,0 +1,18 @@
+"""`show` and `plan` after a run: the mode that is asked for, and what is left to do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+
+def test_of_several_modes_one_may_be_shown(bench: Any, typed: Callable[..., Any]) -> None:
+    typed("run", "--modes", "parallel,null")
+    both, one = typed("show", "sums/first").out, typed("show", "sums/first", "--mode", "nul").out
+    assert ("mode agg:" in both, "mode nul:" in both) == (True, True)
+    assert ("mode agg:" in one, "mode nul:" in one) == (False, True)
+
+
+def test_what_is_finished_leaves_nothing_to_do(bench: Any, typed: Callable[..., Any]) -> None:
+    typed("run")
+    assert typed("plan").out.splitlines()[-1].startswith("to do: nothing")
