@@ -20,7 +20,7 @@ def diff(
     span: Annotated[
         str,
         typer.Argument(
-            metavar="[A..B]",
+            metavar="A..B",
             help="Labels of stages or rollouts, `base` or `adopted`; A alone is base..A.",
             autocompletion=spans,
         ),

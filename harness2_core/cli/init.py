@@ -41,9 +41,9 @@ _PARTS: Final = {"bench": "adapter", "substrate": "substrate"}
 def init(
     ctx: typer.Context,
     bench: Annotated[
-        str, typer.Argument(metavar="[BENCH]", help="An adapter that ships a benchmark.", autocompletion=adapters)
+        str, typer.Argument(metavar="BENCH", help="An adapter that ships a benchmark.", autocompletion=adapters)
     ] = "",
-    directory: Annotated[Path | None, typer.Argument(metavar="[DIR]", help="Where to put it.")] = None,
+    directory: Annotated[Path | None, typer.Argument(metavar="DIR", help="Where to put it.")] = None,
     to: Annotated[
         Path | None,
         typer.Option("--to", metavar="FILE", help=f"The file to write, without BENCH; {FILE} by default."),

@@ -23,7 +23,7 @@ def setup(
     name: Annotated[
         str,
         typer.Argument(
-            metavar="[NAME]",
+            metavar="NAME",
             help="The substrate; without it: a list of those that have an agent.",
             autocompletion=substrates,
         ),
@@ -51,6 +51,8 @@ def setup(
         raise ConfigError(
             f"{found} has no agent to set up", f"what can be set up here: {known}" if known else "see its README"
         )
+    if part.tested_version not in _present(part):
+        warn(f"bringing {name} {part.tested_version}: this may take a minute")
     with blaming(found, "its `set_up`"):
         told = part.set_up(to)
     say(told)

@@ -43,6 +43,11 @@ def test_an_agent_is_brought_and_the_person_is_told_where(toy: Path, typed: Call
     assert toy.read_text() == "2.0.0"
 
 
+def test_that_it_may_take_a_while_is_told_unless_it_is_there(toy: Path, typed: Callable[..., Any]) -> None:
+    assert "bringing toy 2.0.0" in typed("setup", "toy").err
+    assert typed("setup", "toy").err == ""
+
+
 def test_it_may_go_elsewhere(toy: Path, typed: Callable[..., Any]) -> None:
     assert typed("setup", "toy", "--to", "there").out == "brought, there\n"
 
