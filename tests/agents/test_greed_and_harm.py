@@ -51,6 +51,12 @@ for number in range(40):
     time.sleep(0.1)
 print("on " * 3)
 """
+KILLING: Final = """
+import glob, os, signal
+for path in glob.glob("/proc/[0-9]*/cmdline"):
+    if b"bridge.py" in open(path, "rb").read() and path.split("/")[2] != "1":
+        os.kill(int(path.split("/")[2]), signal.SIGKILL)
+"""
 TOKEN: Final = """
 import glob, re
 def data(path):
@@ -100,6 +106,24 @@ def test_an_agent_that_fills_the_disk_is_ended(stage: Any, played: PlayedModel) 
     assert rollout["outcome"] == "crashed"
     assert "over its limit of disk" in told
     assert "on on on" not in told
+
+
+def test_an_agent_that_kills_its_own_way_to_the_model_loses_its_run_and_no_other(
+    stage: Any, played: PlayedModel
+) -> None:
+    first = [KILLING]
+
+    def model(asked: Asked) -> Turn:
+        if played.part(asked) == "executor" and not asked.results and first:
+            return _call(asked, first.pop())
+        return played(asked)
+
+    stage.server.otherwise = model
+
+    rollout, err = stage.first_rollout()
+
+    assert "an attempt was lost (network)" in err
+    assert rollout["outcome"] == "finished"  # of the attempt after that
 
 
 def test_a_key_of_a_run_that_has_ended_opens_nothing(stage: Any, played: PlayedModel) -> None:
