@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import signal
 import time
 from typing import Any, Final
 
@@ -39,30 +40,31 @@ def test_a_run_that_is_killed_again_and_again_ends_as_an_undisturbed_one(stage: 
     stage.at("killed")
 
     chance = random.Random(20_261_129)
-    for _ in range(KILLS):
-        _killed(stage, chance.randint(1, 5), chance.uniform(0, 0.5))
-    before = len(stage.server.asked)
+    kills = 0
+    while kills < KILLS and _killed(stage, chance.randint(1, 5), chance.uniform(0, 0.3)):
+        kills += 1
     ended = stage.harness2("run", "--plain")
 
     assert ended.code == 0, ended.err
-    assert len(stage.server.asked) > before  # the kills left something to do
+    assert kills >= 3  # the machine may be quick
     assert _records(stage) == expected
     assert paid_more_than_once(stage.store) == ()
     assert paid <= _asked(stage, played) - paid <= paid + KILLS * MOST_IN_FLIGHT
 
 
-def _killed(stage: Any, requests: int, seconds: float) -> None:
-    """Some time after the model was asked so many times more; nothing of it lives on."""
+def _killed(stage: Any, requests: int, seconds: float) -> bool:
+    """Some time after the model was asked so many times more; nothing of it lives on. False when it ended before."""
     until = len(stage.server.asked) + requests
     with Family() as family:
         process = stage.start("run", "--plain")
         while len(stage.server.asked) < until and process.poll() is None:
             time.sleep(0.01)
         time.sleep(seconds)
-        assert process.poll() is None, process.communicate()[1]
         process.kill()
-        process.communicate()
+        _, err = process.communicate()
     assert family.left == []
+    assert process.returncode in (0, -signal.SIGKILL), err
+    return bool(process.returncode)
 
 
 def _asked(stage: Any, played: PlayedModel) -> int:
