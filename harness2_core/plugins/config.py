@@ -99,7 +99,8 @@ class Config:
 
     def structure(self, table: str, cls: type[T]) -> T:
         """The table as an instance of a settings class; `ConfigError` names what is unknown, missing or wrong."""
-        return build(cls, self.given(table), table)
+        where = f"a {FILE} (there is none here or above)" if self.file is None else self.file.name
+        return build(cls, self.given(table), table, where)
 
     def check_names(self, table: str, known: Iterable[str]) -> None:
         """Every name under `table` must be one of `known`: `ConfigError` with near names."""

@@ -26,8 +26,9 @@ from .toml_lines import Keys
 T = TypeVar("T")
 
 
-def build(cls: type[T], given: Mapping[Keys, Given], table: str) -> T:
-    """An instance of `cls` from the values of `table` (key path inside the table -> value)."""
+def build(cls: type[T], given: Mapping[Keys, Given], table: str, file: str = "harness2.toml") -> T:
+    """An instance of `cls` from the values of `table` (key path inside the table -> value). `file` is where more of
+    them may be written, for people."""
     fields = {field.name: field for field in fields_of(cls)}
     parts: dict[str, dict[Keys, Given]] = {}
     for keys, item in given.items():
@@ -42,13 +43,13 @@ def build(cls: type[T], given: Mapping[Keys, Given], table: str) -> T:
         variable = f"HARNESS2_{table}.{lacking[0]}".replace(".", "__").replace("-", "_").upper()
         raise ConfigError(
             f"[{table}] lacks {', '.join(f'`{name}`' for name in lacking)}",
-            f"set it under [{table}] in harness2.toml, as the variable {variable} or as -o {table}.{lacking[0]}=...",
+            f"set it under [{table}] in {file}, as the variable {variable} or as -o {table}.{lacking[0]}=...",
         )
     values = {name: meaning(fields[name], part, f"{table}.{name}") for name, part in parts.items()}
     try:
         return cls(**{fields[name].alias: value for name, value in values.items()})
     except (Harness2Error, ValueError, TypeError) as error:
-        raise _refused(error, table, parts, fields) from error
+        raise _refused(error, cls, table, parts, fields) from error
 
 
 def dump_settings(instance: object, path_text: Callable[[Path, bool], str]) -> str:
@@ -131,10 +132,15 @@ def _a_text(value: object) -> str:
 
 
 def _refused(
-    error: Exception, table: str, parts: Mapping[str, Mapping[Keys, Given]], fields: Mapping[str, SettingField]
+    error: Exception,
+    cls: type,
+    table: str,
+    parts: Mapping[str, Mapping[Keys, Given]],
+    fields: Mapping[str, SettingField],
 ) -> ConfigError:
     """The class's own validators refused: their message, with the origin of the field that it names."""
     what, remedy = (error.what, error.remedy) if isinstance(error, Harness2Error) else (str(error), "")
+    what = what.removeprefix(f"{cls.__name__}.")  # people know the table, which stands before it
     named = [name for name in parts if re.search(rf"(?<!\w){re.escape(name)}(?!\w)", what)]
     for name, part in parts.items():
         if fields[name].secret:  # a validator quotes the value that it refuses

@@ -12,6 +12,7 @@ from harness2_core.model.check import at_least
 from harness2_core.model.errors import ConfigError
 from harness2_core.model.frozen import FrozenMap
 from harness2_core.plugins.config import Config, parse_options
+from harness2_core.plugins.run_settings import RunSettings
 
 
 @frozen
@@ -181,6 +182,22 @@ def test_a_required_setting_that_is_missing_tells_all_three_ways(tmp_path: Path)
     assert "[adapters.my-tasks]" in caught.value.remedy
     assert "HARNESS2_ADAPTERS__MY_TASKS__FOLDER" in caught.value.remedy
     assert "-o adapters.my-tasks.folder=" in caught.value.remedy
+
+
+def test_where_there_is_no_file_a_missing_setting_says_so(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="lacks `folder`") as nowhere:
+        Config.load(environ={}, cwd=tmp_path).structure("adapters.mine", Strict)
+    assert "a harness2.toml (there is none here or above)" in nowhere.value.remedy
+
+    (tmp_path / "other.toml").write_text("")
+    with pytest.raises(ConfigError) as named:
+        Config.load(tmp_path / "other.toml", environ={}).structure("adapters.mine", Strict)
+    assert "under [adapters.mine] in other.toml" in named.value.remedy
+
+
+def test_what_a_class_refuses_is_told_by_its_table_and_not_by_its_name(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=r": \[run\] k is 0\n"):
+        _load(tmp_path, "[run]\nk = 0\n").structure("run", RunSettings)
 
 
 def test_an_empty_variable_unsets_an_optional_setting(tmp_path: Path) -> None:
