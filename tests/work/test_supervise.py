@@ -152,6 +152,13 @@ def test_what_is_printed_is_on_disk_while_the_program_runs(run: Run, tmp_path: P
     assert found[-1]
 
 
+@linux
+def test_the_last_words_of_a_program_that_does_not_wait_for_its_reader_are_kept(run: Run) -> None:
+    last = "import os; os.set_blocking(1, False); os.write(1, b'x' * 900_000)"  # as much as there is room for, at once
+    exit = run(*PYTHON, last)
+    assert exit.stdout.stat().st_size == 900_000
+
+
 def test_200_mb_of_output_keep_head_and_tail_in_bounded_memory(run: Run) -> None:
     cap = 1 << 20
     flood = "import os\nos.write(1, b'HEAD')\nblock = b'x' * (1 << 20)\n" + (

@@ -15,7 +15,7 @@ from .disk import Disk
 from .family import Family, adopt_orphans, come_first, family_of
 from .limits import Limits, limits_for
 from .order import Order, Report, read_order
-from .streams import Capture
+from .streams import Capture, roomy_pipe
 from .watch import OVER_DISK, SETTLE_SECONDS, Alarm, Watch
 
 _OVER = {"memory": "memory", "processes": "processes", OVER_DISK: "disk"}
@@ -85,7 +85,7 @@ def _supervise(order: Order, limits: Limits, control: int, alarm: Alarm) -> Repo
 
 
 def _capture(path: str, cap: int) -> tuple[Capture, int]:
-    source, end = os.pipe()
+    source, end = roomy_pipe()
     return Capture(source, path, cap), end
 
 
