@@ -57,7 +57,7 @@ def show_entry(ctx: typer.Context, options: tuple[str, ...], task: _Task, mode: 
     entry = entry_of(reading.study, task, mode)
     say(experience_md(entry.adoption, entry.inventory))
     changes = reading.changes(entry.adoption.tree, entry.adoption.label)
-    say(changes or "the adopted harness is the base")
+    say(changes.rstrip("\n") or "the adopted harness is the base")
     return 0
 
 

@@ -53,14 +53,15 @@ def show(
     if mode:
         summary = evolve(summary, modes={mode: reading.modes(summary, mode)[0]})
     if trajectory:
-        say(reading.text(reading.rollout(reading.roll(summary, mode, trajectory).rollout).transcript.digest))
+        rollout = reading.rollout(reading.roll(summary, mode, trajectory).rollout)
+        say(reading.text(rollout.transcript.digest).rstrip("\n"))
     elif deliverables:
         say("\n".join(delivered_lines(reading, reading.roll(summary, mode, deliverables))))
     elif evidence:
         say("\n".join(evidence_lines(reading, summary, mode, evidence)))
     elif changes:
         stage = reading.stage(summary, mode, changes)
-        say(reading.changes(stage.tree, changes) or f"{changes} changed nothing: its tree is the base")
+        say(reading.changes(stage.tree, changes).rstrip("\n") or f"{changes} changed nothing: its tree is the base")
     elif as_json:
         say_json(plain(summary))
     else:

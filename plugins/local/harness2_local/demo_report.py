@@ -117,7 +117,7 @@ def _diff(result: DemoResult) -> Iterator[str]:
         return
     item = result.shown.scored
     yield f"a harness: {item.label}, with which {_name(result, item.mode)} did {item.task}, as changes to base:"
-    lines = result.shown.diff.splitlines()
+    lines = result.shown.diff.rstrip().splitlines()  # its last line may be a blank one, and a blank one follows
     yield from (f"  {line}".rstrip() for line in lines[:DIFF_LINES])
     if len(lines) > DIFF_LINES:
         yield f"  ... and {len(lines) - DIFF_LINES} lines more"
