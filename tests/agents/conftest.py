@@ -84,6 +84,7 @@ class Stage:
     secret: str = SECRET
     key_variable: str = KEY_VARIABLE
     directory: str = "runs"
+    started: list[subprocess.Popen[str]] = field(factory=list, repr=False)
 
     @property
     def folder(self) -> Path:
@@ -121,7 +122,7 @@ class Stage:
         )
 
     def start(self, *arguments: str, env: Mapping[str, str] | None = None) -> subprocess.Popen[str]:
-        return subprocess.Popen(
+        process = subprocess.Popen(
             [sys.executable, "-c", _PROGRAM, *arguments],
             cwd=self.home.work,
             env={**self.env, **(env or {})},
@@ -130,6 +131,8 @@ class Stage:
             stderr=subprocess.PIPE,
             text=True,
         )
+        self.started.append(process)
+        return process
 
     def harness2(self, *arguments: str, env: Mapping[str, str] | None = None) -> Said:
         """As a person types it."""
@@ -202,7 +205,11 @@ def stage(agent: Agent, played: PlayedModel, tmp_path: Path) -> Iterator[Stage]:
     with ModelServer(otherwise=played, key=home.canary) as server:
         made = Stage(agent, home, server, str(program.path), program.version, env)
         made.configure()
-        yield made
+        try:
+            yield made
+        finally:
+            for process in made.started:  # of a test that was broken off
+                process.kill()
 
 
 def _program(agent: Agent) -> Any:
