@@ -169,7 +169,7 @@ def _class(cls: type) -> str:
     for attribute in attrs.fields(cls):
         name = attribute.name
         meaning = _text(helps.get(name) or MEANT.get(f"{cls.__name__}.{name}") or MEANT[name])
-        lines.append(f"| `{attribute.name}` | `{_type(attribute)}` | {_default(attribute)} | {meaning} |")
+        lines.append(f"| `{attribute.name}` | `{_type(cls, attribute.name)}` | {_default(attribute)} | {meaning} |")
     return "\n".join(lines) + "\n"
 
 
@@ -197,9 +197,10 @@ def _helps(cls: type) -> Mapping[str, str]:
     return found
 
 
-def _type(attribute: attrs.Attribute[Any]) -> str:
-    named = attribute.type if isinstance(attribute.type, str) else getattr(attribute.type, "__name__", "")
-    return named.replace("|", "\\|")
+def _type(cls: type, field: str) -> str:
+    """As it stands in the source: attrs' own may have been resolved by whoever reads records, and then says `str`."""
+    written = next(notes[field] for notes in map(inspect.get_annotations, cls.__mro__) if field in notes)
+    return str(written).replace("|", "\\|")
 
 
 def _default(attribute: attrs.Attribute[Any]) -> str:
