@@ -7,6 +7,7 @@ the field and offering a new tag; what is only recorded warns, or is refused by 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
+from contextlib import nullcontext
 from pathlib import Path
 
 from attrs import evolve
@@ -56,7 +57,8 @@ def begin(
     other tasks, as far as they still exist. Who is `reading` gets what was recorded, whatever has changed since: the
     changes are notes.
     """
-    with locked(store, f"config {home}"):
+    # Who writes nothing needs no lock, which a directory that may only be read does not give: files are written whole.
+    with locked(store, f"config {home}") if write and not reading else nullcontext():
         before = read_experiment(path)
         if before is not None and reading:
             now = evolve(now, tasks={**digests(set(before.tasks) - set(now.tasks)), **now.tasks})

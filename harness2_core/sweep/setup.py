@@ -11,7 +11,7 @@ from pathlib import Path
 from harness2_core import HOME
 from harness2_core.api.adapters import Adapter, OrdersDomains
 from harness2_core.api.strategies import ShipsTemplates
-from harness2_core.api.substrates import RemoteAgent, ShipsBase, Substrate
+from harness2_core.api.substrates import RemoteAgent, ShipsBase, Substrate, TellsVersion
 from harness2_core.method.missions import core_templates, overridden
 from harness2_core.model.canonical import Digest, canonical, digest_bytes
 from harness2_core.model.errors import ConfigError
@@ -93,7 +93,7 @@ def study_of(config: Config, registry: Registry, *, dry: bool = False, reading: 
         library={"max_harnesses": str(library_settings(config).max_harnesses)},
         extra=run.extra,
         pool=run.pool,
-        recorded=recorded_of(config, registry, names),
+        recorded=recorded_of(config, registry, names) | ({} if dry or reading else _version_of(agent)),
     )
     wanted: dict[str, set[str]] = {}
     for task in tasks_wanted:
@@ -156,6 +156,11 @@ def study_of(config: Config, registry: Registry, *, dry: bool = False, reading: 
         work=assignment_of(config, registry, names, roles, store),
         notes=more if reading else (*notes, *more),
     )
+
+
+def _version_of(agent: object) -> dict[str, str]:
+    """Of the program that the substrate drives, where it tells one."""
+    return {"agent": agent.version()} if isinstance(agent, TellsVersion) else {}
 
 
 def _base(adapter: Adapter, agent: Substrate | RemoteAgent, surface: Surface, names: Names) -> HarnessTree:

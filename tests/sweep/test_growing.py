@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from harness2_core.api import ConfigError
+from harness2_core.sweep import setup
 
 
 def test_new_tasks_go_to_the_end_of_their_domain_and_nothing_finished_is_opened(bench: Any) -> None:
@@ -100,6 +101,29 @@ def test_a_changed_version_warns_and_is_refused_only_when_strict(bench: Any) -> 
     assert "--strict" in error
     assert "core was 0.0.1." in error
     assert any("core was 0.0.1." in note for note in bench.notices)
+
+
+def test_another_version_of_the_agent_is_told_and_refused_when_strict(
+    bench: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(setup, "_version_of", lambda _: {"agent": "1.0.0"})
+    bench.run()
+    monkeypatch.setattr(setup, "_version_of", lambda _: {"agent": "2.0.0"})
+
+    error = _declined(bench, strict="true")
+    bench.run()
+
+    assert "agent was 1.0.0, is now 2.0.0" in error
+    assert any("agent was 1.0.0, is now 2.0.0" in note for note in bench.notices)
+
+
+def test_the_version_is_the_one_that_the_substrate_tells() -> None:
+    class Agent:
+        def version(self) -> str:
+            return "toy 3"
+
+    assert setup._version_of(Agent()) == {"agent": "toy 3"}
+    assert setup._version_of(object()) == {}
 
 
 def _declined(bench: Any, **options: Any) -> str:
