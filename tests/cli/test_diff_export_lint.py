@@ -97,8 +97,10 @@ def test_an_exported_harness_is_started_with_the_configured_model_and_no_key_is_
 
     monkeypatch.setattr(PythonSubstrate, "install", install)
     monkeypatch.setenv("MY_KEY", "canary-key")
-    options = ("-o", "roles.executor.options.url=http://127.0.0.1:9/v1")
-    options += ("-o", "roles.executor.options.key_variable=MY_KEY")
+    options = (
+        *("-o", "roles.executor.options.url=http://127.0.0.1:9/v1"),
+        *("-o", "roles.executor.options.key_variable=MY_KEY"),
+    )
     bench.set(substrate="python")
     typed("run", *options)
 

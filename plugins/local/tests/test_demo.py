@@ -79,7 +79,7 @@ def test_whoever_looks_on_at_a_terminal_sees_the_live_view_or_asks_for_lines(
     small = ("--domains", "sensors", "--modes", "null", "--k", "1")
     ours, theirs = pty.openpty()
     environment = {**os.environ, "TERM": "xterm-256color"}
-    command = [HARNESS2, "demo", *small, *option]
+    command = [str(HARNESS2), "demo", *small, *option]
     with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=theirs, env=environment) as demo:
         os.close(theirs)
         shown = b"".join(iter(lambda: _read(ours), b""))
