@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from harness2_opencode.reading import UNENDED
@@ -42,22 +43,26 @@ def test_a_key_that_is_refused_is_a_loss_at_once(room: OfflineRoom) -> None:
     assert Observation("begun\n") in ran.trajectory.events
 
 
-@pytest.mark.parametrize(
-    ("turn", "expected"),
-    [
-        (failing(500), "provider"),
-        (rate_limited(2), "rate-limit"),
-        (Turn("Insufficient credits", status=402), "budget"),
-        (Turn("never said", cut_after=3), "network"),
-    ],
-    ids=["internal error", "rate limit", "no credit", "cut stream"],
-)
-def test_a_provider_that_fails_is_a_loss_and_is_told_in_bounded_time(
-    room: OfflineRoom, turn: Turn, expected: str
-) -> None:
-    ran = room.run(Opencode(), *[turn] * 12, tree=TREE, channel=CHANNEL)
-    assert (cause(ran), ran.exit.code, len(ran.asked)) == (expected, 1, 6)
-    assert "the provider was asked again, times: 5" in ran.trajectory.notes
+FAILING = {
+    "provider": failing(500),
+    "rate-limit": rate_limited(2),
+    "budget": Turn("Insufficient credits", status=402),
+    "network": Turn("never said", cut_after=3),
+}
+
+
+def test_a_provider_that_fails_is_a_loss_and_is_told_in_bounded_time(room: OfflineRoom) -> None:
+    """All at once: each run waits for more than a minute, and does nothing else."""
+
+    def run(expected: str) -> Ran:
+        turns = [FAILING[expected]] * 12
+        return room.run(Opencode(), *turns, tree=TREE, channel=CHANNEL, name=expected[:3])
+
+    with ThreadPoolExecutor(len(FAILING)) as pool:
+        runs = dict(zip(FAILING, pool.map(run, FAILING), strict=True))
+    for expected, ran in runs.items():
+        assert (cause(ran), ran.exit.code, len(ran.asked)) == (expected, 1, 6)
+        assert "the provider was asked again, times: 5" in ran.trajectory.notes
 
 
 def test_a_provider_that_asks_for_a_long_wait_gets_it_between_attempts(room: OfflineRoom) -> None:
