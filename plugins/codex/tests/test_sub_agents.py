@@ -59,7 +59,8 @@ def test_what_a_sub_agent_does_is_told_and_counted(room: OfflineRoom) -> None:
     ran = room.run(Codex(), *[delegating] * 6, tree=TREE, channel=CHANNEL)
     assert Action("spawn_agent", "CHILD: count") in ran.trajectory.events
     assert "completed: seven" in render(ran.trajectory)
-    assert ran.trajectory.usage.tokens == {"input": 1030, "output": 85}
+    others = sum(not is_child(asked) for asked in ran.asked)  # it may ask once more when its child is slow
+    assert ran.trajectory.usage.tokens == {"input": 1000 + 10 * others, "output": 70 + 5 * others}
 
 
 def test_sub_agents_may_be_switched_off(room: OfflineRoom) -> None:

@@ -8,6 +8,9 @@ from pathlib import Path
 
 import pytest
 from attrs import evolve
+from harness2_agents.pinned import OPENCODE
+from harness2_agents.programs import find
+from harness2_opencode.settings import OpencodeSettings
 from harness2_opencode.substrate import Opencode
 
 from harness2_core.api import Assistant, Channel, Endpoint, HarnessTree, Install, Place
@@ -73,6 +76,7 @@ def test_the_users_own_settings_never_reach_a_run(
     room: OfflineRoom, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Nor those of a project that happens to lie around the runs directory."""
+    agent = Opencode(OpencodeSettings(binary=str(find(OPENCODE).path)))  # before the home changes
     home = tmp_path / "user"
     poison = {**POISON, "AGENTS.md": "POISON-agents\n", ".claude/CLAUDE.md": "POISON-claude\n"}
     for place in (home, home / ".config/opencode", tmp_path):
@@ -95,7 +99,7 @@ def test_the_users_own_settings_never_reach_a_run(
             tool_call("read", filePath=str(tmp_path / "run/workspace/f.txt")),
         )
     )
-    ran = room.run(Opencode(), everything, DONE, tree=TREE, channel=CHANNEL, inputs={"f.txt": "a file\n"})
+    ran = room.run(agent, everything, DONE, tree=TREE, channel=CHANNEL, inputs={"f.txt": "a file\n"})
     assert ran.exit.code == 0
     assert "a file" in "\n".join(ran.asked[1].results)
     assert "POISON" not in str([asked.body for asked in ran.asked])
