@@ -1,6 +1,6 @@
 """Settings of all tests: hypothesis measures no time, since the machines that run these tests are busy ones.
 
-`HYPOTHESIS_MAX_EXAMPLES` makes property tests shorter: one Python tries the full number, the others a few. Where there
+`HYPOTHESIS_MAX_EXAMPLES` makes property tests shorter: one Python tries many, the others a few. Where there
 is no bwrap, what tests run is told to run without a sandbox, as a person has to tell it.
 """
 
