@@ -5,8 +5,8 @@
 Core and each plugin become an sdist and, from it, a wheel; both are looked into. Then core by itself, and core with one
 plugin at a time and those that it needs, go into fresh environments with `--no-index` for our own distributions: what
 they need of others comes from the index first. There the plugin's own tests run, except those marked `together`, and
-those of processes and real agents, which tell nothing of packaging. The plugins of strangers in `tests/downstream` are
-tried too, with all their tests, in whatever way they are built and laid out.
+those of processes (where it has others) and of real agents, which tell nothing of packaging. The plugins of strangers
+in `tests/downstream` are tried too, with all their tests, in whatever way they are built and laid out.
 """
 
 from __future__ import annotations
@@ -28,6 +28,8 @@ from typing import Any
 from install import ROOT, environ, find_uv, plugins
 
 AT_ONCE = 2
+NO_TESTS = 5
+"""Exit code of pytest when none was chosen."""
 
 
 class Broken(Exception):
@@ -159,7 +161,10 @@ def check_plugin(project: Path, wheels: dict[Path, Path], dist: Path, home: Path
     else:
         shutil.copy(ROOT / "conftest.py", home)
         shutil.copy(ROOT / "pyproject.toml", home)  # for pytest's markers
-        chosen += " and not process"
+        quick = f"{chosen} and not process"
+        collect = [str(python), "-m", "pytest", "-q", "--collect-only", "-m", quick, "-p", "no:cacheprovider", "tests"]
+        if subprocess.run(collect, cwd=home, env=clean(), capture_output=True).returncode != NO_TESTS:
+            chosen = quick
     return run([str(python), "-m", "pytest", "-m", chosen, "-p", "no:cacheprovider", "tests"], cwd=home)
 
 
@@ -203,11 +208,15 @@ def install(python: Path, arguments: Sequence[str]) -> None:
     run([*command, *arguments])
 
 
+def clean() -> dict[str, str]:
+    """An environment that brings no modules of its own."""
+    return {key: value for key, value in environ().items() if key not in ("PYTHONPATH", "VIRTUAL_ENV")}
+
+
 def run(command: Sequence[str], cwd: Path = ROOT) -> str:
     """What the command printed; `Broken` when it failed."""
-    clean = {key: value for key, value in environ().items() if key not in ("PYTHONPATH", "VIRTUAL_ENV")}
     done = subprocess.run(
-        command, cwd=cwd, env=clean, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+        command, cwd=cwd, env=clean(), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
     )
     said = done.stdout.decode(errors="replace")
     if done.returncode:
