@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
-from functools import cached_property
-from pathlib import Path
 from typing import Final
 
 from harness2_agents.ending import text_of, trajectory_of
-from harness2_agents.npm import set_up, told
+from harness2_agents.npm_agent import NpmAgent, shipped_harness
 from harness2_agents.pinned import CLAUDE
-from harness2_agents.programs import Program, find, problems
 
 from harness2_core.api import (
     Channel,
@@ -28,30 +25,29 @@ from harness2_core.api import (
 )
 
 from . import tree_rules
-from .base_harness import base_harness
 from .ending import ending_words, loss_in, outcome_in
 from .install import installed
 from .reading import read
 from .settings import ClaudeSettings
 from .spent import knows_price
-from .surface import SURFACE
+from .surface import ALWAYS_ON, SURFACE
 
 
-class Claude:
+class Claude(NpmAgent):
     """Implements `Substrate` and all its optional protocols."""
 
     protocol: Final = "messages"
-    tested_version: Final = CLAUDE.version
 
     def __init__(self, settings: ClaudeSettings | None = None) -> None:
         self._settings = settings or ClaudeSettings()
+        super().__init__(CLAUDE, self._settings.binary)
 
     @property
     def surface(self) -> Surface:
         return SURFACE
 
     def base_tree(self) -> HarnessTree:
-        return base_harness()
+        return shipped_harness("harness2_claude", (ALWAYS_ON,))
 
     def check_tree(self, tree: HarnessTree) -> Sequence[str]:
         return tree_rules.problems(tree)
@@ -73,21 +69,6 @@ class Claude:
     def outcome(self, trajectory: Trajectory, exit: Exit) -> Ending | None:  # noqa: ARG002 - the seam's
         return outcome_in(trajectory)
 
-    def version(self) -> str:
-        version = self._program.version
-        return f"claude {version}" if version else ""
-
     def knows_price(self, channel: Channel) -> bool:
         """By the stream for models that Claude Code has a price for, else by the price list."""
         return knows_price(channel.model)
-
-    def preflight(self) -> Sequence[str]:
-        return problems(CLAUDE, self._settings.binary)
-
-    def set_up(self, to: Path | None) -> str:
-        """What to tell the person who asked for it."""
-        return told(CLAUDE, set_up(CLAUDE, to), to)
-
-    @cached_property
-    def _program(self) -> Program:
-        return find(CLAUDE, self._settings.binary)

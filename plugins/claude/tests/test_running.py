@@ -165,7 +165,7 @@ def test_a_rollout_through_the_worker_sees_nothing_of_the_user(
         asked = server.asked
     assert record.outcome is Outcome.FINISHED
     assert (record.usage.source, record.usage.tokens["output"]) == ("stream", 10)
-    assert record.versions["agent.toy"] == f"claude {Claude.tested_version}"
+    assert record.versions["agent.toy"] == f"claude {Claude().tested_version}"
     assert len(asked) == 2
     assert "MARK" not in str([(item.headers, item.body) for item in asked])
     assert not (tmp_path / "hook-ran").exists()

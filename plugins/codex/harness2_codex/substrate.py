@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from functools import cached_property
-from pathlib import Path
 from typing import Literal
 
 from harness2_agents.ending import trajectory_of
-from harness2_agents.npm import set_up, told
+from harness2_agents.npm_agent import NpmAgent, shipped_harness
 from harness2_agents.pinned import CODEX
 from harness2_agents.prices import is_priced
-from harness2_agents.programs import Program, find, problems
 
 from harness2_core.api import (
     Channel,
@@ -27,20 +24,20 @@ from harness2_core.api import (
     Trajectory,
 )
 
-from .base_harness import base_harness
 from .ending import ending_words, loss_in, outcome_in
 from .install import installed
 from .reading import read
 from .roles import role_problems
 from .settings import CodexSettings
-from .surface import SURFACE, hook_problems
+from .surface import ALWAYS_ON, SURFACE, hook_problems
 
 
-class Codex:
+class Codex(NpmAgent):
     """Implements `Substrate` and all its optional protocols."""
 
     def __init__(self, settings: CodexSettings | None = None) -> None:
         self._settings = settings or CodexSettings()
+        super().__init__(CODEX, self._settings.binary)
 
     @property
     def surface(self) -> Surface:
@@ -54,7 +51,7 @@ class Codex:
         return installed(self._program, tree, prompt, channel, place, endpoint, self._settings)
 
     def base_tree(self) -> HarnessTree:
-        return base_harness()
+        return shipped_harness("harness2_codex", (ALWAYS_ON,))
 
     def parse(self, stdout: Iterable[bytes], stderr: Iterable[bytes], exit: Exit) -> Trajectory:
         found = read(stdout, stderr)
@@ -69,28 +66,10 @@ class Codex:
     def outcome(self, trajectory: Trajectory, exit: Exit) -> Ending | None:
         return outcome_in(trajectory, gave_up=exit.code != 0)
 
-    def version(self) -> str:
-        version = self._program.version
-        return f"codex {version}" if version else ""
-
     def knows_price(self, channel: Channel) -> bool:
         """By the price list: Codex tells tokens, and no amount."""
         return is_priced(channel.model)
 
-    def preflight(self) -> Sequence[str]:
-        return problems(CODEX, self._settings.binary)
-
     @property
     def protocol(self) -> Literal["responses"]:
         return "responses"
-
-    @property
-    def tested_version(self) -> str:
-        return CODEX.version
-
-    def set_up(self, to: Path | None) -> str:
-        return told(CODEX, set_up(CODEX, to), to)
-
-    @cached_property
-    def _program(self) -> Program:
-        return find(CODEX, self._settings.binary)

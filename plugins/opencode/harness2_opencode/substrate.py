@@ -10,10 +10,9 @@ from pathlib import Path
 from typing import Final
 
 from harness2_agents.ending import text_of, trajectory_of
-from harness2_agents.npm import set_up, told
+from harness2_agents.npm_agent import NpmAgent, shipped_harness
 from harness2_agents.pinned import OPENCODE
 from harness2_agents.prices import is_priced
-from harness2_agents.programs import find, problems
 
 from harness2_core.api import (
     Channel,
@@ -30,12 +29,11 @@ from harness2_core.api import (
     Trajectory,
 )
 
-from .base_harness import base_harness
 from .ending import ending_words, loss_in, outcome_in
 from .install import Programs, installed
 from .reading import read
 from .settings import OpencodeSettings
-from .surface import SURFACE, silent_problems
+from .surface import ALWAYS_ON, SURFACE, silent_problems
 
 _RIPGREP: Final = (
     "install it (Debian, Ubuntu: apt-get install ripgrep), or name it: substrates.opencode.ripgrep; without it "
@@ -43,21 +41,21 @@ _RIPGREP: Final = (
 )
 
 
-class Opencode:
+class Opencode(NpmAgent):
     """Implements `Substrate` and all its optional protocols."""
 
     protocol: Final = "chat"
-    tested_version: Final = OPENCODE.version
 
     def __init__(self, settings: OpencodeSettings | None = None) -> None:
         self._settings = settings or OpencodeSettings()
+        super().__init__(OPENCODE, self._settings.binary)
 
     @property
     def surface(self) -> Surface:
         return SURFACE
 
     def base_tree(self) -> HarnessTree:
-        return base_harness()
+        return shipped_harness("harness2_opencode", ALWAYS_ON)
 
     def check_tree(self, tree: HarnessTree) -> Sequence[str]:
         return tuple(silent_problems(tree))
@@ -87,19 +85,14 @@ class Opencode:
         return is_priced(channel.model)
 
     def preflight(self) -> Sequence[str]:
-        found = problems(OPENCODE, self._settings.binary)
+        found = super().preflight()
         return found if self._ripgrep is not None else (*found, f"there is no ripgrep (`rg`): {_RIPGREP}")
-
-    def set_up(self, to: Path | None) -> str:
-        """What to tell the person who asked for it."""
-        return told(OPENCODE, set_up(OPENCODE, to), to)
 
     @cached_property
     def _programs(self) -> Programs:
-        program = find(OPENCODE, self._settings.binary)
         if self._ripgrep is None:
             raise ConfigError("opencode needs ripgrep (`rg`), which is not here", _RIPGREP)
-        return Programs(program, program.version or OPENCODE.version, self._ripgrep)
+        return Programs(self._program, self._program.version or OPENCODE.version, self._ripgrep)
 
     @cached_property
     def _ripgrep(self) -> Path | None:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from harness2_opencode.base_harness import base_harness
+from harness2_opencode.substrate import Opencode
 from harness2_opencode.surface import SURFACE, silent_problems
 
 from harness2_core.api import Accepted, HarnessTree, Rejected, accept
 
-BASE = {path: text.encode() for path, text in base_harness().files.items()}
+BASE = {path: text.encode() for path, text in Opencode().base_tree().files.items()}
 
 
 def problems(files: dict[str, str]) -> tuple[str, ...]:
