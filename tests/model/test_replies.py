@@ -7,7 +7,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness2_core.model.replies import WHY_CHARS, block, choice_in, edits_in, keeps_base, lesson_in, notes_in
+from harness2_core.model.replies import (
+    WHY_CHARS,
+    block,
+    choice_in,
+    edits_in,
+    fields_in,
+    keeps_base,
+    lesson_in,
+    notes_in,
+)
 from harness2_core.model.strategy import Choice, Unusable
 
 IDS = ("A", "B", "AA")
@@ -34,6 +43,15 @@ def fenced(inside: str) -> str:
         "**Candidate `A`**",
         " A. ",
         "choice: A",
+        "„A“",
+        "‚A‘",
+        "»A«",
+        "「A」",
+        "\u200bA\ufeff",
+        "Ａ",
+        "The final choice is: A",
+        "Candidate_A",
+        "<id>\r\nA\r\n",
     ],
 )
 def test_an_id_is_understood_in_whatever_it_is_wrapped(inside: str) -> None:
@@ -41,7 +59,18 @@ def test_an_id_is_understood_in_whatever_it_is_wrapped(inside: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["```choice A```", "~~~choice\nA\n~~~", "  ````Choice\r\nA\r\n````", "```choice\n`A`\n```"]
+    "text",
+    [
+        "```choice A```",
+        "~~~choice\nA\n~~~",
+        "  ````Choice\r\nA\r\n````",
+        "```choice\n`A`\n```",
+        "``` choice:\nA\n```",
+        "> ```choice\n> A\n> ```",
+        "- ```choice\n  A\n  ```",
+        "1. ```choice\n   A\n   ```",
+        "````markdown\n```choice\nA\n```\n````",
+    ],
 )
 def test_a_choice_block_may_look_like_any_fenced_block(text: str) -> None:
     assert choice_in(text, IDS).id == "A"
@@ -49,6 +78,29 @@ def test_a_choice_block_may_look_like_any_fenced_block(text: str) -> None:
 
 def test_the_last_choice_beats_an_early_draft() -> None:
     assert choice_in(f"{fenced('A')}\nOn reflection:\n{fenced('B')}\n", IDS).id == "B"
+
+
+@pytest.mark.parametrize("id", ["I", "ID", "the"])
+def test_an_id_that_is_also_a_word_is_an_id(id: str) -> None:
+    assert choice_in(fenced(f"Candidate: {id}"), ("A", id)).id == id
+
+
+def test_ids_that_differ_by_case_only_are_not_guessed() -> None:
+    assert choice_in(fenced("a"), ("A", "a")).id == "a"
+    with pytest.raises(Unusable):
+        choice_in(fenced("Candidate a"), ("A", "a"))
+
+
+@pytest.mark.parametrize("quoted", ["```choice\n<one of A, B, AA>\n```", "```choice``` is the block for it"])
+def test_a_form_quoted_after_the_answer_is_no_answer(quoted: str) -> None:
+    told = "First `<why>` to `</why>`, at most six lines."
+    text = f"{told}\n<why>whole</why>\n{fenced('B')}\n\n{told}\n{quoted}\n"
+    assert choice_in(text, IDS) == Choice("B", "whole")
+
+
+def test_a_form_alone_is_no_answer() -> None:
+    with pytest.raises(Unusable, match="'<one of A, B, AA>', which is none of"):
+        choice_in("```choice\n<one of A, B, AA>\n```", IDS)
 
 
 def test_a_draft_that_was_never_closed_does_not_swallow_the_answer() -> None:
@@ -87,14 +139,37 @@ def test_a_tag_mentioned_in_passing_does_not_open_a_block() -> None:
     assert block("I put it into <notes>: <notes>real</notes>", "notes") == "real"
 
 
+def test_tags_that_are_spoken_of_open_and_close_nothing() -> None:
+    assert block("I end with `<notes>` to `</notes>`.", "notes") is None
+    assert block("<notes>the `</notes>` comes last</notes>", "notes") == "the `</notes>` comes last"
+
+
+@pytest.mark.parametrize(
+    "text", ["**<notes>**\nwhy\n**</notes>**", "```xml\n<notes>\nwhy\n</notes>\n```", "`<notes>why</notes>`"]
+)
+def test_tags_may_be_bold_or_fenced(text: str) -> None:
+    assert block(text, "notes") == "why"
+
+
+def test_bold_words_inside_a_block_stay_bold() -> None:
+    assert block("<why>**B** is whole, **A** not: **B**</why>", "why") == "**B** is whole, **A** not: **B**"
+
+
 def test_a_stray_closing_tag_does_not_stretch_a_block() -> None:
     assert block("<notes>real</notes> as asked </notes>", "notes") == "real"
 
 
-def test_many_tags_are_read_in_one_pass() -> None:
-    text = "<notes>x</notes>" * 50_000
+@pytest.mark.parametrize("part", ["<notes>x</notes>", "-\n", "*", "```choice\n", "> ", "NO_ENTRY x\n", "cue"])
+def test_long_replies_are_read_in_one_pass(part: str) -> None:
+    text = f"{part * 20_000}\n<notes>x</notes>"
     began = time.monotonic()
     assert block(text, "notes") == "x"
+    keeps_base(text, text)
+    fields_in(text, ("cue", "lesson"))
+    with suppress(Unusable):
+        choice_in(text, IDS)
+    with suppress(Unusable):
+        lesson_in(text)
     assert time.monotonic() - began < 20  # takes milliseconds; a quadratic reader would take hours
 
 
@@ -110,13 +185,55 @@ def test_keeping_is_said_on_a_line_of_its_own(text: str) -> None:
     assert keeps_base(text)
 
 
+@pytest.mark.parametrize(
+    "text", ["KEEP\\_BASE", "```\nKEEP_BASE\n```", "I keep it:\r\n\r\nKEEP_BASE\r\n", "„KEEP_BASE“"]
+)
+def test_keeping_is_understood_however_it_is_written(text: str) -> None:
+    assert keeps_base(text)
+
+
+MISSION = (
+    "Keeping is a valid answer: if nothing justifies a change, reply with this on a line of its own:\n\nKEEP_BASE\n"
+)
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        MISSION,
+        "I am to reply with this on a line of its own:\n**KEEP_BASE**\n\nLet me look.",
+        "> justifies a change, reply so:\n>\n> KEEP_BASE\n",
+        "KEEP_BASE\n<notes>a draft: nothing to do</notes>\nWait, one rule was ignored twice.",
+    ],
+)
+def test_a_quoted_or_drafted_keep_does_not_undo_the_edits_that_follow(before: str) -> None:
+    assert not keeps_base(f"{before}\n<notes>one rule for one moment</notes>\n", MISSION)
+    assert keeps_base(f"{before}\n\nNo: I keep it.\n\nKEEP_BASE\n<notes>as it was</notes>", MISSION)
+
+
 @pytest.mark.parametrize("text", ["I did not say KEEP_BASE as it fails", "KEEP_BASE or not?", "KEEP_BASELINE", ""])
 def test_keeping_mentioned_in_a_sentence_is_not_said(text: str) -> None:
     assert not keeps_base(text)
 
 
 @pytest.mark.parametrize(
-    "style", ["{}: {}", "- **{}**: {}", "**{}:** {}", "* {}: {}", "1. {}: {}", "`{}`: {}", "### {}: {}", "**{}: {}**"]
+    "style",
+    [
+        "{}: {}",
+        "- **{}**: {}",
+        "**{}:** {}",
+        "* {}: {}",
+        "1. {}: {}",
+        "`{}`: {}",
+        "### {}: {}",
+        "**{}: {}**",
+        "*{}: {}*",
+        "– {}：{}",
+        "> **{}**: {}\r",
+        "### {}\n\n{}\n",
+        "**{}**\n{}",
+        "- __{}__\n  {}",
+    ],
 )
 def test_fields_may_be_bold_bulleted_numbered_or_headings(style: str) -> None:
     fields = "\n".join(
@@ -139,13 +256,45 @@ def test_a_field_runs_to_the_next_one() -> None:
     assert lesson.evidence == "c\n- d"
 
 
+@pytest.mark.parametrize("value", ["**When** it does", "`orders.csv` joins", "**a** and **b**"])
+def test_marks_of_a_value_are_the_value_s(value: str) -> None:
+    lesson = lesson_in(f"<experience>\n- **cue**:{value}\nlesson: {value}\nevidence: c\n</experience>")
+    assert lesson is not None
+    assert (lesson.cue, lesson.lesson) == (value, value)
+
+
+def test_a_fence_around_fields_is_no_part_of_the_last_one() -> None:
+    lesson = lesson_in("<experience>\n```yaml\ncue: a\nlesson: b\nevidence: c\n```\n</experience>")
+    assert lesson is not None
+    assert lesson.evidence == "c"
+    kept = lesson_in("<experience>\ncue: a\nlesson: run\n```\nwc -l\n```\nevidence: c\n</experience>")
+    assert kept is not None
+    assert kept.lesson == "run\n```\nwc -l\n```"
+
+
+def test_a_form_with_dots_in_it_is_no_lesson() -> None:
+    with pytest.raises(Unusable, match="lacks cue, lesson, evidence"):
+        lesson_in("<experience>\ncue: ...\nlesson: ...\nevidence: …\n</experience>")
+
+
 def test_a_lesson_lacking_a_field_is_told_which() -> None:
     with pytest.raises(Unusable, match="lacks lesson, evidence"):
         lesson_in("<experience>\ncue: a\nlesson:\n</experience>")
 
 
 @pytest.mark.parametrize(
-    "text", ["NO_ENTRY", "**NO_ENTRY**\n", "<edits></edits>\nNO_ENTRY", "<experience>NO_ENTRY</experience>"]
+    "text",
+    [
+        "NO_ENTRY",
+        "**NO_ENTRY**\n",
+        "NO\\_ENTRY\r\n",
+        "<edits></edits>\nNO_ENTRY",
+        "NO_ENTRY: every row is confounded",
+        "**NO_ENTRY** (nothing transfers)",
+        "<experience>NO_ENTRY</experience>",
+        "<experience>\nNO_ENTRY — all rows are confounded.\n</experience>",
+        "<experience>\ncue: NO_ENTRY\nlesson: NO_ENTRY\nevidence: all rows are confounded\n</experience>",
+    ],
 )
 def test_declining_is_an_answer(text: str) -> None:
     assert lesson_in(text) is None
@@ -154,6 +303,10 @@ def test_declining_is_an_answer(text: str) -> None:
 def test_of_a_lesson_and_a_refusal_the_later_counts() -> None:
     assert lesson_in(f"{EXPERIENCE}\nNO_ENTRY\n") is None
     assert lesson_in(f"NO_ENTRY\n{EXPERIENCE}\n") is not None
+
+
+def test_a_remark_after_a_lesson_does_not_take_it_back() -> None:
+    assert lesson_in(f"{EXPERIENCE}\nNO_ENTRY: not needed, there is a lesson\n") is not None
 
 
 def test_a_refusal_mentioned_in_a_sentence_is_none() -> None:
@@ -180,7 +333,16 @@ verdict: hurt
 
 
 @pytest.mark.parametrize(
-    ("said", "read"), [("hurt", "hurt"), ("no effect", "no observed effect"), ("mixed", "confounded"), ("", "")]
+    ("said", "read"),
+    [
+        ("hurt", "hurt"),
+        ("✅ **Helped**", "helped"),
+        ("no effect", "no observed effect"),
+        ("mixed", "confounded"),
+        ("helped, hurt, no observed effect or confounded", "confounded"),
+        ("helped / hurt", "confounded"),
+        ("", ""),
+    ],
 )
 def test_a_verdict_that_is_none_of_the_four_claims_nothing(said: str, read: str) -> None:
     assert edits_in(f"<edits>\ncomponent: a\nverdict: {said}\n</edits>")[0].verdict == read
@@ -196,6 +358,40 @@ def test_no_reply_breaks_a_reader(text: str) -> None:
         choice_in(text, IDS)
     with suppress(Unusable):
         lesson_in(text)
+
+
+AROUND = st.text(st.sampled_from("`*_'\"“”„‚‘’«»<>()[]{} .:!\t\u00a0\u200b"), max_size=6)
+
+
+@given(
+    st.sampled_from(IDS), AROUND, AROUND, st.sampled_from(["", "Candidate ", "choice: ", "my pick is "]), st.booleans()
+)
+def test_an_id_survives_whatever_stands_around_it(id: str, left: str, right: str, lead: str, lower: bool) -> None:
+    inside = left + lead + left + (id.lower() if lower else id) + right
+    if "```" not in inside:
+        for line_end in ("\n", "\r\n"):
+            assert choice_in(fenced(inside).replace("\n", line_end), IDS).id == id
+
+
+NARRATION = st.lists(
+    st.sampled_from(
+        [
+            "I am to answer with `<why>` to `</why>`.",
+            "```choice\n<one of A, B, AA>\n```",
+            "```choice\nA",
+            fenced("A"),
+            "<why>a draft</why>",
+            "<why>it breaks off",
+            "```python\nprint('x')\n```",
+            "Then B, no, AA.",
+        ]
+    )
+).map("\n\n".join)
+
+
+@given(NARRATION, st.sampled_from(IDS))
+def test_the_answer_is_found_after_any_narration(before: str, id: str) -> None:
+    assert choice_in(f"{before}\n\n<why>last</why>\n\n{fenced(id)}", IDS) == Choice(id, "last")
 
 
 @given(st.sampled_from(IDS), st.text(max_size=80), st.text(max_size=80))
