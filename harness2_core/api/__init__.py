@@ -66,7 +66,7 @@ from .ending import ending_of
 from .engine import executor_engine
 from .hookspecs import hookimpl
 from .judges import Grading, Item, Judge
-from .runtime import Call, ChecksChannels, Engine, ModelAccess, Sandbox, Store, TellsFailure, Work
+from .runtime import Call, ChecksChannels, Engine, ModelAccess, Sandbox, Store, TakesMany, TellsFailure, Work
 from .sessions import DrivesAgent, Proposer, Said
 from .strategies import Mode, Reflector, Selector, ShipsTemplates
 from .substrates import (
@@ -174,6 +174,7 @@ __all__ = [
     "StoreError",
     "Substrate",
     "Surface",
+    "TakesMany",
     "Task",
     "TellsFailure",
     "TellsLoss",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -47,6 +47,17 @@ class Store(Protocol):
 
     def claim(self, key: str) -> AbstractContextManager[bool]:
         """Entering says whether the claim is ours; never blocks, and dies with its owner."""
+
+
+@runtime_checkable
+class TakesMany(Protocol):
+    """A store that puts or reads many small blobs in less time than one after the other: a database, a remote one."""
+
+    def put_blobs(self, blobs: Collection[bytes]) -> None:
+        """As `put_blob` of each. Killed on the way, some may be there and others not."""
+
+    def read_blobs(self, digests: Collection[Digest]) -> Mapping[Digest, bytes]:
+        """All bytes of each, verified: `Damaged` when they were altered, `StoreError` when one is absent."""
 
 
 @runtime_checkable

@@ -12,7 +12,7 @@ from typing import Final
 
 from attrs import field, frozen
 
-from harness2_core.model.canonical import Digest, digest_bytes
+from harness2_core.model.canonical import Digest
 from harness2_core.model.errors import InvalidValue
 from harness2_core.model.frozen import FrozenMap, frozen_map, strings
 from harness2_core.model.manifest import Entry, Manifest, blob_entry
@@ -59,10 +59,8 @@ class Layout:
     def mount(self, path: str, manifest: Manifest) -> None:
         """Another manifest's files below `path`; an empty one leaves nothing."""
         if manifest.entries:
-            data = manifest.encode()
-            digest = digest_bytes(data)
-            self._put(path.removesuffix("/") + "/", Entry(digest, manifest.size))
-            self._new[digest] = data
+            self._put(path.removesuffix("/") + "/", manifest.entry())
+            self._new[manifest.digest] = manifest.encode()
 
     def include(self, path: str, bundle: Bundle) -> None:
         """As `mount`, with the blobs that `bundle` brings."""
@@ -77,8 +75,7 @@ class Layout:
     def bundle(self, listing: tuple[str, ...] = (), cuts: tuple[str, ...] = ()) -> Bundle:
         """What was laid out; the manifest itself is among the new blobs."""
         manifest = Manifest(self._entries)
-        data = manifest.encode()
-        return Bundle(manifest, {**self._new, digest_bytes(data): data}, listing, cuts)
+        return Bundle(manifest, {**self._new, manifest.digest: manifest.encode()}, listing, cuts)
 
     def _put(self, path: str, entry: Entry) -> None:
         if path in self._entries:

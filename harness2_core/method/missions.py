@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Mapping, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from importlib.resources import files
 from typing import Final
 
@@ -45,6 +45,7 @@ def stage_correction(mission: str, problems: Sequence[str], notes: Sequence[str]
     return "\n\n".join(parts) + "\n"
 
 
+@lru_cache(256)
 def words_of(words: BenchWords) -> FrozenMap[str]:
     """The words as templates get them: name -> text without surrounding blanks, so that a blank one counts as none."""
     return FrozenMap({name: text.strip() for name, text in asdict(words).items()})
@@ -74,6 +75,7 @@ def overridden(templates: Templates, texts: Mapping[str, str]) -> Templates:
     return templates.with_texts(FrozenMap(taken))
 
 
+@lru_cache(16)
 def _components(surface: Surface) -> frozenset[str]:
     listed = {item.component for item in surface.allowed} | ({"always-on"} if surface.always_on else set())
     return frozenset(listed if surface.sub_agents else listed - {"sub-agent"})

@@ -7,6 +7,7 @@ mark in its place and in the folder's `INDEX.md`.
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from functools import lru_cache
 from typing import Final
 
 from attrs import frozen
@@ -61,7 +62,7 @@ def lay_runs(
             _lay_transcript(layout, run, run.transcript in gone)
         prefix = f"{run.product}/files/"
         mine = frozenset(path.removeprefix(prefix) for path in gone if path.startswith(prefix))
-        layout.include(run.product, product(run.rollout, expects, caps, mine, names_only=names_only))
+        layout.include(run.product, product(run.rollout, tuple(expects), caps, mine, names_only=names_only))
     return tuple(f"{path} was left out" for path in sorted(gone))
 
 
@@ -70,8 +71,14 @@ def readable(rollout: Rollout) -> bool:
     return rollout.usable and rollout.transcript != EMPTY
 
 
+@lru_cache(128)  # each stage of a task shows the same rollouts
 def product(
-    rollout: Rollout, expects: Collection[str], caps: Caps, gone: Collection[str] = (), *, names_only: bool = False
+    rollout: Rollout,
+    expects: tuple[str, ...],
+    caps: Caps,
+    gone: frozenset[str] = frozenset(),
+    *,
+    names_only: bool = False,
 ) -> Bundle:
     """A rollout's deliverables as a folder: `INDEX.md`, and their views under `files/` without those in `gone`."""
     layout = Layout()

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Mapping, Sequence
 from typing import Final, TypeAlias
 
@@ -19,8 +20,7 @@ Digest: TypeAlias = str
 
 Json: TypeAlias = "bool | int | str | Sequence[Json] | Mapping[str, Json] | None"
 
-DIGEST_LENGTH: Final = 64
-_HEX: Final = frozenset("0123456789abcdef")
+_DIGEST: Final = re.compile("[0-9a-f]{64}")
 _LEAVES: Final = frozenset({str, int, bool, type(None)})
 _ENCODER: Final = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False)
 
@@ -31,7 +31,7 @@ def digest_bytes(data: bytes) -> Digest:
 
 
 def is_digest(text: str) -> bool:
-    return len(text) == DIGEST_LENGTH and _HEX.issuperset(text)
+    return _DIGEST.fullmatch(text) is not None
 
 
 def canonical(value: Json) -> bytes:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from functools import cached_property
 
 from attrs import field, frozen
 
@@ -49,23 +50,27 @@ class Manifest:
 
     entries: FrozenMap[Entry] = field(converter=_entries, validator=_checked, factory=FrozenMap)
 
-    @property
+    @cached_property
     def size(self) -> int:
         """Bytes of all files, nested ones included."""
         return sum(entry.size for entry in self.entries.values())
 
     def encode(self) -> bytes:
         """The canonical JSON that is stored as this manifest's blob."""
-        entries: dict[str, Json] = {path: [entry.digest, entry.size] for path, entry in self.entries.items()}
-        return canonical({"manifest": entries})
+        return self._encoded
 
-    @property
+    @cached_property
     def digest(self) -> Digest:
-        return digest_bytes(self.encode())
+        return digest_bytes(self._encoded)
 
     def entry(self) -> Entry:
         """How another manifest mentions this one."""
         return Entry(self.digest, self.size)
+
+    @cached_property
+    def _encoded(self) -> bytes:
+        entries: dict[str, Json] = {path: [entry.digest, entry.size] for path, entry in self.entries.items()}
+        return canonical({"manifest": entries})
 
 
 def decode_manifest(data: bytes) -> Manifest:

@@ -8,6 +8,7 @@ seed and never a tag.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Final
 
 from attrs import evolve, field, frozen
@@ -62,7 +63,7 @@ class Namespace:
 
     def of_mode(self, mode: str) -> Namespace:
         """The namespace of another mode of the same experiment."""
-        return evolve(self, mode=mode)
+        return _of_mode(self, mode)
 
     @property
     def library(self) -> str:
@@ -71,6 +72,7 @@ class Namespace:
         return f"k{self.k}-{self.substrate}{seed}{'-' + self.tag if self.tag else ''}"
 
 
+@lru_cache(256)  # every request's draw is looked at
 def parse_namespace(text: str) -> Namespace:
     """The inverse of `str(namespace)`."""
     found = _WHOLE.fullmatch(text)
@@ -80,6 +82,11 @@ def parse_namespace(text: str) -> Namespace:
         )
     bench, substrate, mode, k, seed, tag = found.groups()
     return Namespace(bench, substrate, mode, int(k), None if seed is None else int(seed), tag or "")
+
+
+@lru_cache(256)
+def _of_mode(namespace: Namespace, mode: str) -> Namespace:
+    return evolve(namespace, mode=mode)
 
 
 def draw(namespace: Namespace, task: str, label: str, attempt: int = 1) -> str:

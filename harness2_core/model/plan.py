@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator
+from functools import cached_property
 from graphlib import CycleError, TopologicalSorter
 from typing import Final, TypeAlias
 
@@ -72,15 +73,15 @@ class Plan:
         if found:
             raise InvalidValue("not a plan: " + "; ".join(found), "mend the mode that returned it")
 
-    @property
+    @cached_property
     def rolls(self) -> tuple[Roll, ...]:
         return tuple(step for step in self.steps if isinstance(step, Roll))
 
-    @property
+    @cached_property
     def stages(self) -> tuple[Stage, ...]:
         return tuple(step for step in self.steps if isinstance(step, Stage))
 
-    @property
+    @cached_property
     def bases(self) -> tuple[str, ...]:
         """`base1..basek`."""
         return tuple(f"{BASE}{index}" for index in range(1, self.rollouts - len(self.rolls) + 1))
@@ -93,7 +94,7 @@ class Plan:
         """The stage of this label; `StopIteration` when the plan has none."""
         return next(stage for stage in self.stages if stage.label == label)
 
-    @property
+    @cached_property
     def digest(self) -> Digest:
         """Part of the experiment's identity."""
         from .serial import plain  # serial needs every value type, this one too

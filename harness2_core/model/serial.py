@@ -18,6 +18,7 @@ from cattrs.strategies import configure_tagged_union
 from .canonical import Json, canonical
 from .errors import Damaged, Harness2Error, InvalidValue
 from .frozen import FrozenMap
+from .manifest import Entry
 from .trajectory import Event
 
 T = TypeVar("T")
@@ -25,6 +26,7 @@ T = TypeVar("T")
 SCHEMA: Final = 1
 """Version of the records written now."""
 
+_ENTRY: Final = {"digest", "size"}
 _RESTORE: Final = "restore it from a copy, or delete it and resume"
 
 
@@ -138,6 +140,7 @@ def _make_converter() -> cattrs.Converter:
         lambda value: {key: converter.unstructure(item) for key, item in value.items()},
     )
     converter.register_structure_hook_func(_is_frozen_map, _frozen_map_of(converter))
+    converter.register_structure_hook(Entry, _entry)
     for exact in (str, int, bool):
         converter.register_structure_hook(exact, _exactly)
     converter.register_structure_hook_factory(_is_tuple_of, _tuple_of(converter))
@@ -145,6 +148,13 @@ def _make_converter() -> cattrs.Converter:
     converter.register_unstructure_hook(Enum, lambda value: value.value)
     configure_tagged_union(Event, converter, tag_name="event")
     return converter
+
+
+def _entry(data: Any, _kind: Any) -> Entry:
+    """By hand: a record of a rollout holds hundreds of them, and little else."""
+    if type(data) is not dict or data.keys() != _ENTRY or type(data["size"]) is not int:
+        raise TypeError(f"{data!r} where a digest and a size were expected")
+    return Entry(data["digest"], data["size"])
 
 
 def _frozen_map_of(converter: cattrs.Converter) -> Callable[[Any, Any], FrozenMap[Any]]:

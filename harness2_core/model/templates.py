@@ -69,7 +69,17 @@ def _environment(templates: Templates) -> ImmutableSandboxedEnvironment:
         # The name stands in for a file name, so that an error's traceback names the part it comes from.
         return (templates.texts[name], f"{_PART}{name}", None) if name in templates.texts else None
 
-    return ImmutableSandboxedEnvironment(
+    class Environment(ImmutableSandboxedEnvironment):
+        """Whether an attribute is safe depends on its name and its owner's type: asked once, not at every mention."""
+
+        def is_safe_attribute(self, obj: object, attr: str, value: object) -> bool:
+            known = (type(obj), attr)
+            if known not in safe:
+                safe[known] = super().is_safe_attribute(obj, attr, value)
+            return safe[known]
+
+    safe: dict[tuple[type, str], bool] = {}
+    return Environment(
         loader=FunctionLoader(load),
         auto_reload=False,  # the texts are values: they never change
         undefined=StrictUndefined,

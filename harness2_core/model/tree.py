@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import difflib
 import re
+from functools import cached_property
 
 from attrs import field, frozen
 
@@ -48,12 +49,16 @@ class HarnessTree:
 
     def manifest(self) -> Manifest:
         """The tree as stored: its files' blobs."""
-        return Manifest({path: blob_entry(text.encode()) for path, text in self.files.items()})
+        return self._manifest
 
     @property
     def fingerprint(self) -> Digest:
         """The digest of the tree's manifest: the same on every system, whatever the order of files."""
-        return self.manifest().digest
+        return self._manifest.digest
+
+    @cached_property
+    def _manifest(self) -> Manifest:
+        return Manifest({path: blob_entry(text.encode()) for path, text in self.files.items()})
 
 
 def diff(old: HarnessTree, new: HarnessTree, old_name: str = "base", new_name: str = "new") -> str:

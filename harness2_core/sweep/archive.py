@@ -6,7 +6,7 @@ Kinds and keys: `rollout`, `session`, `grade` by request digest; `bases`, `view`
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import cached_property, lru_cache
 from typing import Final, TypeVar
 
@@ -139,6 +139,10 @@ class Archive:
         """A blob as text; bytes that are not UTF-8 are replaced."""
         return trees.read_blob(self.store, digest).decode(errors="replace")
 
+    def texts(self, digests: Collection[Digest]) -> Mapping[Digest, str]:
+        """As `text` of each."""
+        return {digest: data.decode(errors="replace") for digest, data in trees.read_blobs(self.store, digests).items()}
+
     def _manifest(self, digest: Digest) -> Manifest:
         return trees.read_manifest(self.store, digest)
 
@@ -147,8 +151,7 @@ class Archive:
 
     def put_new(self, new: Mapping[Digest, bytes]) -> None:
         """Stores what a bundle made."""
-        for data in new.values():
-            self.store.put_blob(data)
+        trees.put_blobs(self.store, tuple(new.values()))
 
     def flat(self, manifest: Manifest) -> Mapping[str, Entry]:
         """Path -> blob of every file, nested manifests resolved."""

@@ -12,7 +12,7 @@ from typing import TypeVar
 from harness2_core.model.canonical import Digest
 from harness2_core.model.errors import PluginError
 from harness2_core.model.records import Reply, Rollout
-from harness2_core.model.requests import Request, request_digest
+from harness2_core.model.requests import Request
 from harness2_core.model.strategy import Ask, Dialogue
 
 from .drawing import session_request
@@ -35,7 +35,7 @@ def held(
     dialogue: Dialogue[T],
     rollouts: Iterable[Rollout],
     sessions: list[Digest],
-) -> Generator[tuple[Request, ...], None, T]:
+) -> Generator[tuple[Request, ...], tuple[Digest, ...], T]:
     """The dialogue's result. Appends the request digests of its sessions to `sessions`, in the order of asking.
 
     Whatever the strategy raises passes through, as does `PluginError` for asks that break the rules.
@@ -61,8 +61,7 @@ def held(
             study.store.put_blob(ask.evidence.encode())
             guarded(study, task, ask.evidence, rollouts)
             requests.append(session_request(study, namespace, task, name, role, kind, ask.mission, ask.evidence, None))
-        yield tuple(requests)
-        last = tuple(request_digest(request) for request in requests)
+        last = yield tuple(requests)
         sessions.extend(last)
         replies = tuple(study.archive.reply(digest) for digest in last)
 

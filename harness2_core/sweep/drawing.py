@@ -19,23 +19,23 @@ from .study import Study
 
 
 def drawn(study: Study, namespace: Namespace, task: str, label: str, request: Request) -> Request:
-    """`request` under the draw that counts: the first attempt with a usable record, else the present one."""
+    """`request`, of the first attempt, under the draw that counts: the first with a usable record, else the present."""
     present = study.attempt(task)
     for attempt in range(study.served_from.get(task, 1), present):
         former = evolve(request, draw=draw(namespace, task, label, attempt))
         if _usable(study, former, label):
             return former
-    return evolve(request, draw=draw(namespace, task, label, present))
+    return request if present == 1 else evolve(request, draw=draw(namespace, task, label, present))
 
 
 def rolled(
     study: Study, namespace: Namespace, task: str, labels: tuple[str, ...], tree: Digest
-) -> Generator[tuple[Request, ...], None, tuple[RollRecord, ...]]:
+) -> Generator[tuple[Request, ...], tuple[Digest, ...], tuple[RollRecord, ...]]:
     """Rolls one tree under each label; dead rollouts are values like any other."""
     card, role = study.cards[task], study.roles["executor"]
     channel = role.channel
-    if card.limit_seconds:
-        channel = evolve(channel, limit_seconds=min(card.limit_seconds, channel.limit_seconds))
+    if 0 < card.limit_seconds < channel.limit_seconds:
+        channel = evolve(channel, limit_seconds=card.limit_seconds)
     requests = tuple(
         drawn(
             study,
@@ -55,10 +55,9 @@ def rolled(
         )
         for label in labels
     )
-    yield requests
+    digests = yield requests
     records = []
-    for label, request in zip(labels, requests, strict=True):
-        digest = request_digest(request)
+    for label, digest in zip(labels, digests, strict=True):
         rollout = study.archive.rollout(digest)
         records.append(RollRecord(label, digest, tree, rollout.outcome, rollout.delivered))
     return tuple(records)
@@ -75,11 +74,9 @@ def session(
     mission: str,
     evidence: Manifest,
     editable: Digest | None = None,
-) -> Generator[tuple[Request, ...], None, tuple[Digest, Reply]]:
+) -> Generator[tuple[Request, ...], tuple[Digest, ...], tuple[Digest, Reply]]:
     """One session of `role`; its evidence is already in the store."""
-    request = session_request(study, namespace, task, label, role, kind, mission, evidence, editable)
-    yield (request,)
-    digest = request_digest(request)
+    (digest,) = yield (session_request(study, namespace, task, label, role, kind, mission, evidence, editable),)
     return digest, study.archive.reply(digest)
 
 

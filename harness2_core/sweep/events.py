@@ -35,6 +35,8 @@ Facts: TypeAlias = Mapping[str, str] | Later
 
 SLOWEST_SECONDS: Final = 5.0
 """A listener that takes longer over one event is dropped."""
+GATHER_SECONDS: Final = 0.02
+"""Events are told in handfuls this far apart: a thread that woke up for each would hold up those that work."""
 WAITING: Final = 100_000
 """Events that may wait to be told; those beyond it are counted, and the user hears how many there were."""
 
@@ -55,6 +57,7 @@ class Events:
         self._queue: queue.SimpleQueue[tuple[Happened, Later | None] | None] = queue.SimpleQueue()
         self._sweep = secrets.token_hex(4)
         self._thread = threading.Thread(target=self._deliver, name="harness2-events", daemon=True)
+        self._closing = threading.Event()
         self._busy = ""
         self.dropped = 0
         """Events that nobody was told of."""
@@ -65,6 +68,7 @@ class Events:
 
     def __exit__(self, *_: object) -> None:
         self._queue.put(None)
+        self._closing.set()
         self._thread.join(SLOWEST_SECONDS * 2)
         if self._thread.is_alive():
             self._say(f"listener {self._busy} has not come back: events after that one are lost")
@@ -91,17 +95,31 @@ class Events:
     def _deliver(self) -> None:
         stream = self._opened()
         try:
-            while (told := self._queue.get()) is not None:
-                event, later = told
-                event = event if later is None else self._with_facts(event, later)
-                if stream is not None and not self._written(stream, event):
+            more = True
+            while more:
+                handful, more = self._handful()
+                events = [event if later is None else self._with_facts(event, later) for event, later in handful]
+                if stream is not None and not self._written(stream, events):
                     stream.close()
                     stream = None
-                for name, listener in tuple(self._listeners):
-                    self._tell_one(name, listener, event)
+                for event in events:
+                    for name, listener in tuple(self._listeners):
+                        self._tell_one(name, listener, event)
         finally:
             if stream is not None:
                 stream.close()
+
+    def _handful(self) -> tuple[list[tuple[Happened, Later | None]], bool]:
+        """What there is to tell, after waiting for the first of it; and whether more may come."""
+        told = self._queue.get()
+        self._closing.wait(GATHER_SECONDS)
+        handful = []
+        while told is not None:
+            handful.append(told)
+            if self._queue.empty():
+                return handful, True
+            told = self._queue.get()
+        return handful, False
 
     def _with_facts(self, event: Happened, facts: Later) -> Happened:
         try:
@@ -126,9 +144,10 @@ class Events:
             return None
         return stream
 
-    def _written(self, stream: FileIO, event: Happened) -> bool:
+    def _written(self, stream: FileIO, events: Sequence[Happened]) -> bool:
+        lines = b"".join(canonical(plain(event)) + b"\n" for event in events)
         try:
-            stream.write(canonical(plain(event)) + b"\n")  # one call, not buffered: a line of another stays whole
+            stream.write(lines)  # one call, not buffered: a line of another stays whole
         except OSError as error:
             self._say(f"{self._log} cannot be written ({error.strerror}): what follows is not logged")
             return False

@@ -13,7 +13,7 @@ from attrs import frozen
 from harness2_core.model.plan import BASE, Plan, Stage, needs
 
 
-@frozen(order=True)
+@frozen(order=True, cache_hash=True)
 class Key:
     """`what` is one of open, bases, view, rolls, stage, select, reflect, close, finish."""
 

@@ -25,7 +25,7 @@ from .graph import Key, Node
 from .prepare import Body, Prepare
 from .result import Paid
 from .scheduler import Scheduler
-from .spending import paid_for
+from .spending import Costs
 from .steps import Held, Wanted
 from .stop import Stop
 from .study import Study
@@ -103,11 +103,11 @@ def judge_rows(study: Study, bench: Bench, which: str, engine: Engine, stop: Sto
         return _grade(study, bench, rows[key])
 
     events.tell("judging-started", facts=opening(study, nodes))
+    costs = Costs(study.archive)
     prepare: Prepare[Grade | None] = Prepare(study, body, _admitted, started)
-    Scheduler(nodes, prepare, engine, perform, study.limits, stop, teller(events, study.archive, started)).run()
-    return Judged(
-        rows_of(study, bench, which), paid_for(study.archive, started, prepare.former), stop.level > 0, stop.signal
-    )
+    Scheduler(nodes, prepare, engine, perform, study.limits, stop, teller(events, costs, started)).run()
+    paid = costs.paid_for(started, prepare.former)
+    return Judged(rows_of(study, bench, which), paid, stop.level > 0, stop.signal)
 
 
 def _rows(study: Study, summary: Summary, which: str) -> Iterator[Row]:
@@ -164,7 +164,7 @@ def _grade(study: Study, bench: Bench, row: Row) -> Body[Grade | Held | None]:
     incomplete = study.archive.grade(digest)
     if incomplete is not None and incomplete.score is None:
         study.store.delete("grade", digest)  # its good verdicts are kept apart, and are not asked for again
-    yield (request,)
+    (digest,) = yield (request,)
     return study.archive.grade(digest)
 
 

@@ -16,14 +16,15 @@ class Paths:
     """Tails of all nodes: expected seconds (or steps) from a node's start to the end of the longest way through it."""
 
     def __init__(self, nodes: Mapping[Key, Node]) -> None:
-        self._nodes = nodes
-        self._dependents: dict[Key, list[Key]] = {key: [] for key in nodes}
-        for node in nodes.values():
-            for need in node.needs:
-                if need in nodes:
-                    self._dependents[need].append(node.key)
         present = {key: [need for need in node.needs if need in nodes] for key, node in nodes.items()}
-        self._topological = tuple(TopologicalSorter(present).static_order())
+        self._last_first = tuple(TopologicalSorter(present).static_order())[::-1]
+        place = {key: index for index, key in enumerate(self._last_first)}
+        self._kinds = [nodes[key].paid for key in self._last_first]
+        self._dependents: list[list[int]] = [[] for _ in self._last_first]
+        """By place in `_last_first`: there are tens of thousands of nodes, and numbers are found faster than keys."""
+        for key, needs in present.items():
+            for need in needs:
+                self._dependents[place[need]].append(place[key])
         self._seen: dict[str, tuple[int, float]] = {}
         self.tails: dict[Key, float] = {}
         self._compute()
@@ -48,6 +49,8 @@ class Paths:
         return max(sum(known) / len(known), 1e-6) if known else 1.0
 
     def _compute(self) -> None:
-        for key in reversed(self._topological):
-            behind = max((self.tails[other] for other in self._dependents[key]), default=0.0)
-            self.tails[key] = self.mean(self._nodes[key].paid) + behind
+        means = {kind: self.mean(kind) for kind in frozenset(self._kinds)}
+        tails: list[float] = []
+        for kind, others in zip(self._kinds, self._dependents, strict=True):
+            tails.append(means[kind] + max((tails[other] for other in others), default=0.0))
+        self.tails = dict(zip(self._last_first, tails, strict=True))

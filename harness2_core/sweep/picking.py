@@ -48,7 +48,7 @@ def select(study: Study, key: Key, results: Results) -> Body[Result | Held]:
 
 def picked(
     study: Study, mode: str, task: str, rolls: dict[str, RollRecord], vote: Vote
-) -> Generator[tuple[Request, ...], None, SelectionRecord]:
+) -> Generator[tuple[Request, ...], tuple[Digest, ...], SelectionRecord]:
     """A failed selector is marked, and the first in ballot order taken; only an error of the store ends the sweep."""
     plan = study.modes[mode].plan
     sessions: list[Digest] = []
@@ -102,7 +102,7 @@ def draw_ballot(
         templates=study.templates,
         draw=draw(study.namespace(mode), task, label),
     )
-    drawn = ballot(contest, {digest: archive.text(digest) for digest in needed(contest)})
+    drawn = ballot(contest, archive.texts(frozenset(needed(contest))))
     archive.put_new(drawn.new)
     return drawn
 

@@ -1,7 +1,8 @@
 """Everything the scheduler does not do itself: reading, building, claiming and writing, on a small local pool.
 
-A node's body is a generator over the study: it yields requests, is sent nothing, and finds their records in the
-archive. It is deterministic, so a resume starts it anew and finished requests are served from the store.
+A node's body is a generator over the study: it yields requests, is sent their digests once all of them have records,
+and finds those in the archive. It is deterministic, so a resume starts it anew and finished requests are served from
+the store.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ from .study import Study
 
 R = TypeVar("R")
 
-Body: TypeAlias = Generator[tuple[Request, ...], None, R]
+Body: TypeAlias = Generator[tuple[Request, ...], tuple[Digest, ...], R]
 Admission: TypeAlias = Callable[[Wanted], str]
 """Why a request may not start (a budget is used up), or an empty text."""
 
@@ -54,28 +55,36 @@ class Prepare(Generic[R]):
         started: dict[Digest, Request],
     ) -> None:
         self._study = study
+        self._batches = isinstance(study.adapter, OwnsRuntime)
         self._body = body
         self._admission = admission
         self._started = started
         self.former: dict[Digest, int] = {}
         """Started request -> attempts at it that were begun before: by killed runs, or by other processes."""
-        self._running: dict[Key, Body[R | Held]] = {}
+        self._running: dict[Key, tuple[Body[R | Held], tuple[Digest, ...] | None]] = {}
+        """Node -> its body, and the digests it is to be sent; `None` before its first step."""
 
     def start(self, key: Key, results: Mapping[Key, R]) -> Wants | Done[R] | Held:
-        self._running[key] = self._body(self._study, key, results)
+        self._running[key] = (self._body(self._study, key, results), None)
         return self.resume(key)
 
     def resume(self, key: Key) -> Wants | Done[R] | Held:
-        body = self._running[key]
+        body, digests = self._running[key]
         while True:
             try:
-                requests = next(body)
+                requests = next(body) if digests is None else body.send(digests)
             except StopIteration as end:
                 del self._running[key]
                 return end.value if isinstance(end.value, Held) else Done(end.value)
             encoded = [(request, encode_request(request)) for request in requests]
-            missing = tuple(self._wanted(request, data) for request, data in encoded if not self._served(request, data))
+            digests = tuple(digest_bytes(data) for _, data in encoded)
+            missing = tuple(
+                self._wanted(request, data)
+                for (request, data), digest in zip(encoded, digests, strict=True)
+                if not self._study.archive.has(kind_of(request), digest)
+            )
             if missing:
+                self._running[key] = (body, digests)
                 return Wants(missing)
 
     def admit(self, wanted: tuple[Wanted, ...]) -> tuple[Admitted, ...]:
@@ -113,15 +122,12 @@ class Prepare(Generic[R]):
     def _wanted(self, request: Request, data: bytes) -> Wanted:
         digest = self._study.store.put_blob(data)  # for audit: the request can be read beside its result
         batch, together = "", 1
-        if isinstance(request, RolloutRequest) and isinstance(self._study.adapter, OwnsRuntime):
+        if isinstance(request, RolloutRequest) and self._batches:
             same = plain(request)
             assert isinstance(same, Mapping)
             batch = digest_bytes(canonical({key: value for key, value in same.items() if key != "draw"}))
             together = self._study.spec.batch
         return Wanted(request, digest, group_of(request), batch, together)
-
-    def _served(self, request: Request, data: bytes) -> bool:
-        return self._study.archive.has(kind_of(request), digest_bytes(data))
 
     def _admit(self, wanted: Wanted) -> Admitted:
         why = self._admission(wanted)

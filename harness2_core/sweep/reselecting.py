@@ -23,7 +23,7 @@ from .picking import Vote, picked
 from .prepare import Body, Prepare
 from .result import Paid
 from .scheduler import Scheduler
-from .spending import paid_for
+from .spending import Costs
 from .steps import Held
 from .stop import Stop
 from .study import Study
@@ -81,9 +81,10 @@ def reselect(study: Study, vote: Vote, engine: Engine, budget: Budget, stop: Sto
         return _again(study, key, vote)
 
     events.tell("reselecting-started", facts=opening(study, nodes))
+    costs = Costs(study.archive)
     prepare: Prepare[SelectionRecord] = Prepare(study, body, budget.may_start, started)
-    Scheduler(nodes, prepare, engine, perform, study.limits, stop, teller(events, study.archive, started)).run()
-    paid = paid_for(study.archive, started, prepare.former)
+    Scheduler(nodes, prepare, engine, perform, study.limits, stop, teller(events, costs, started)).run()
+    paid = costs.paid_for(started, prepare.former)
     return Reselected(_rows(study, vote.name), paid, stop.level > 0, stop.signal)
 
 

@@ -46,7 +46,7 @@ from .result import Paid, SweepResult
 from .scheduler import Outcome, Scheduler
 from .setup import study_of
 from .signals import asked_by_signals
-from .spending import paid_for
+from .spending import Costs
 from .stop import Stop
 from .study import Study
 from .telling import opening, setting_out, teller
@@ -195,9 +195,8 @@ def _swept(
     if mended:
         notice(f"{mended} readable copies were missing or different and have been rewritten from the store")
 
-    outcome = Scheduler(
-        nodes, prepare, engine, perform, study.limits, stop, teller(events, study.archive, started)
-    ).run()
+    costs = Costs(study.archive)
+    outcome = Scheduler(nodes, prepare, engine, perform, study.limits, stop, teller(events, costs, started)).run()
     left = tuple(task for task in course.tasks if Key("finish", task) not in outcome.results)
     write_begun(study, left)
     ended = {key.task: made.status for key, made in outcome.results.items() if isinstance(made, Summary)}
@@ -207,7 +206,7 @@ def _swept(
         course.finished,
         outcome,
         left,
-        paid_for(study.archive, started, prepare.former),
+        costs.paid_for(started, prepare.former),
         stop,
         began,
     )

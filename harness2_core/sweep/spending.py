@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Final
 
+from attrs import frozen
+
 from harness2_core.model.canonical import Digest
 from harness2_core.model.channel import Usage, total_usage
 from harness2_core.model.records import AttemptEnded, Grade, Reply, Rollout
@@ -19,44 +21,67 @@ from .result import Paid
 _RECORDS: Final[Mapping[str, type[object]]] = {"rollout": Rollout, "session": Reply, "grade": Grade}
 
 
-def paid_for(archive: Archive, requests: Mapping[Digest, Request], former: Mapping[Digest, int] | None = None) -> Paid:
-    """What these requests, all begun by this invocation, have cost with their lost attempts.
+@frozen
+class Cost:
+    """Of one request: the usage in its final record (`None`: there is no such record), and the ends of lost attempts.
 
-    `former` says how many attempts at a request others had begun before: those are theirs.
+    Those that we cancelled are among them: they may have cost something.
     """
-    usages: dict[str, list[Usage]] = {}
-    counts = {"rollout": 0, "session": 0, "grade": 0}
-    lost = 0
-    for digest, request in requests.items():
-        ends = _lost(archive, digest, (former or {}).get(digest, 0))
-        lost += sum(end.cause != CANCELLED for end in ends)
-        spent = [end.usage for end in ends if end.usage is not None]
-        kind = kind_of(request)
-        final = _final(archive, kind, digest)
-        if final is not None:
-            counts[kind] += 1
-            spent.append(final)
-        usages.setdefault(role_of(request), []).extend(spent)
-    return Paid(
-        counts["rollout"],
-        counts["session"],
-        counts["grade"],
-        lost,
-        {role: total_usage(parts) for role, parts in usages.items() if parts},
-    )
+
+    final: Usage | None
+    lost: tuple[AttemptEnded, ...]
+
+
+class Costs:
+    """Costs as an archive has them. One with a final record never changes, and is read once."""
+
+    def __init__(self, archive: Archive) -> None:
+        self._archive = archive
+        self._settled: dict[Digest, Cost] = {}
+
+    def of(self, kind: str, digest: Digest) -> Cost:
+        cost = self._settled.get(digest) or _cost(self._archive, kind, digest)
+        if cost.final is not None:
+            self._settled[digest] = cost
+        return cost
+
+    def paid_for(self, requests: Mapping[Digest, Request], former: Mapping[Digest, int] | None = None) -> Paid:
+        """What these requests, all begun by this invocation, have cost with their lost attempts.
+
+        `former` says how many attempts at a request others had begun before: those are theirs.
+        """
+        usages: dict[str, list[Usage]] = {}
+        counts = {"rollout": 0, "session": 0, "grade": 0}
+        lost = 0
+        for digest, request in requests.items():
+            kind = kind_of(request)
+            cost = self.of(kind, digest)
+            ends = [end for end in cost.lost if end.ordinal > (former or {}).get(digest, 0)]
+            lost += sum(end.cause != CANCELLED for end in ends)
+            spent = [end.usage for end in ends if end.usage is not None]
+            if cost.final is not None:
+                counts[kind] += 1
+                spent.append(cost.final)
+            usages.setdefault(role_of(request), []).extend(spent)
+        return Paid(
+            counts["rollout"],
+            counts["session"],
+            counts["grade"],
+            lost,
+            {role: total_usage(parts) for role, parts in usages.items() if parts},
+        )
 
 
 def usage_of(archive: Archive, kind: str, digests: Collection[Digest]) -> tuple[Usage, ...]:
     """Usages of the records that exist, those of attempts that came to nothing included."""
-    finals = [_final(archive, kind, digest) for digest in digests]
-    lost = [end.usage for digest in digests for end in _lost(archive, digest)]
-    return tuple(usage for usage in (*finals, *lost) if usage is not None)
+    costs = [_cost(archive, kind, digest) for digest in digests]
+    lost = [end.usage for cost in costs for end in cost.lost]
+    return tuple(usage for usage in (*(cost.final for cost in costs), *lost) if usage is not None)
 
 
-def _lost(archive: Archive, digest: Digest, former: int = 0) -> list[AttemptEnded]:
-    """Ends of attempts that came to nothing, those that we cancelled too: they may have cost something."""
-    ends = [attempt.ended for attempt in attempts.attempts_of(archive.store, digest)[former:]]
-    return [end for end in ends if end is not None and end.cause]
+def _cost(archive: Archive, kind: str, digest: Digest) -> Cost:
+    ends = [attempt.ended for attempt in attempts.attempts_of(archive.store, digest)]
+    return Cost(_final(archive, kind, digest), tuple(end for end in ends if end is not None and end.cause))
 
 
 def _final(archive: Archive, kind: str, digest: Digest) -> Usage | None:

@@ -22,16 +22,15 @@ from collections.abc import Collection, Mapping
 from harness2_core.model.canonical import Digest, Json, canonical, encodable
 from harness2_core.model.requests import GradeRequest, Request, kind_of, role_of
 
-from .archive import Archive
 from .course import Course
 from .events import Events, Facts
 from .graph import Key
 from .scheduler import Notify
-from .spending import paid_for
+from .spending import Costs
 from .study import Study
 
 
-def teller(events: Events, archive: Archive, started: Mapping[Digest, Request]) -> Notify:
+def teller(events: Events, costs: Costs, started: Mapping[Digest, Request]) -> Notify:
     """What the scheduler reports to: adds the facts. `started` are the requests that were handed to the engine."""
 
     def facts(what: str, digest: Digest, fact: str) -> Facts | None:
@@ -46,9 +45,9 @@ def teller(events: Events, archive: Archive, started: Mapping[Digest, Request]) 
             case "attempt-waits":
                 return {"seconds": fact}
             case "attempt-lost" if request is not None:
-                return lambda: {"cause": fact} | _cost(archive, digest, request)
+                return lambda: {"cause": fact} | _cost(costs, digest, request)
             case "attempt-ended" if request is not None:
-                return lambda: _cost(archive, digest, request)
+                return lambda: _cost(costs, digest, request)
         return None
 
     return lambda what, key, digest, fact: events.tell(what, key, digest, facts(what, digest, fact))
@@ -83,9 +82,9 @@ def _who(request: Request) -> dict[str, str]:
     return facts if isinstance(request, GradeRequest) else facts | {"draw": request.draw.rpartition("/")[2]}
 
 
-def _cost(archive: Archive, digest: Digest, request: Request) -> dict[str, str]:
+def _cost(costs: Costs, digest: Digest, request: Request) -> dict[str, str]:
     role = role_of(request)
-    usage = paid_for(archive, {digest: request}).usage.get(role)
+    usage = costs.paid_for({digest: request}).usage.get(role)
     if usage is None:
         return {"role": role}
     return {"role": role, "source": usage.source} | ({} if usage.usd is None else {"usd": usage.usd})

@@ -11,12 +11,18 @@ from pathlib import Path
 
 import pytest
 
-from harness2_core.api import Damaged, Store, StoreError, digest_bytes
+from harness2_core.api import Damaged, Store, StoreError, TakesMany, digest_bytes
 
 from .store_flips import Flips
 
 
 class StoreBlobRules(Flips):
+    @pytest.fixture
+    def bulk(self, store: Store) -> TakesMany:
+        if not isinstance(store, TakesMany):
+            pytest.skip("this store takes blobs one by one")
+        return store
+
     @pytest.mark.parametrize("size", [0, 1, 4_096, 300_000, 3_000_001])
     def test_a_blob_comes_back_as_it_was(self, store: Store, tmp_path: Path, size: int) -> None:
         data = os.urandom(size)
@@ -69,6 +75,44 @@ class StoreBlobRules(Flips):
 
         with pytest.raises(Damaged), store.open_blob(digest) as file:
             file.read(len(data))
+
+    def test_many_blobs_put_together_come_back_as_they_were(self, bulk: TakesMany, store: Store) -> None:
+        there, sizes = os.urandom(100), [0, 1, 4_096, 300_000, *range(2, 1_200)]
+        blobs = [there, there, *(os.urandom(size) for size in sizes)]
+        store.put_blob(there)
+
+        bulk.put_blobs(blobs)
+        bulk.put_blobs(blobs)
+        bulk.put_blobs([])
+
+        digests = [digest_bytes(data) for data in blobs]
+        assert bulk.read_blobs(digests) == dict(zip(digests, blobs, strict=True))
+        assert bulk.read_blobs([]) == {}
+        for digest, data in zip(digests[:6], blobs, strict=False):
+            assert store.has_blob(digest)
+            with store.open_blob(digest) as file:
+                assert file.read() == data
+
+    def test_blobs_read_together_are_verified_and_an_absent_one_is_named(
+        self, bulk: TakesMany, store: Store, runs: Path
+    ) -> None:
+        marker, absent = b"the marker among many", digest_bytes(b"never stored")
+        whole, marked = os.urandom(1_000), os.urandom(1_000) + marker
+        bulk.put_blobs([whole, marked])
+
+        with pytest.raises(StoreError, match=absent):
+            bulk.read_blobs([digest_bytes(whole), absent])
+        self.flip_byte(store, runs, marker)
+        with pytest.raises(Damaged, match=digest_bytes(marked)):
+            bulk.read_blobs([digest_bytes(whole), digest_bytes(marked)])
+
+    def test_a_deleted_blob_can_be_put_again_among_many(self, bulk: TakesMany, store: Store) -> None:
+        data = os.urandom(50)
+        store.delete("blob", store.put_blob(data))
+
+        bulk.put_blobs([data])
+
+        assert bulk.read_blobs([digest_bytes(data)]) == {digest_bytes(data): data}
 
     def test_a_deleted_blob_is_gone_and_can_be_stored_again(self, store: Store) -> None:
         for data in (b"small", b"large" * 100_000):

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
-from functools import lru_cache
-from typing import Final
+from collections.abc import Collection, Iterator, Mapping
+from functools import cache, lru_cache
+from typing import Final, TypeGuard
 
-from harness2_core.api.runtime import Store
+from harness2_core.api.runtime import Store, TakesMany
 from harness2_core.model.acceptance import tree_of
 from harness2_core.model.bench import TaskCard
 from harness2_core.model.canonical import Digest
@@ -26,6 +26,22 @@ def read_blob(store: Store, digest: Digest) -> bytes:
         return stream.read()
 
 
+def read_blobs(store: Store, digests: Collection[Digest]) -> Mapping[Digest, bytes]:
+    """Many small blobs, verified: at once where the store can."""
+    if _takes_many(store):
+        return store.read_blobs(digests)
+    return {digest: read_blob(store, digest) for digest in digests}
+
+
+def put_blobs(store: Store, blobs: Collection[bytes]) -> None:
+    """Stores many small blobs: at once where the store can."""
+    if _takes_many(store):
+        store.put_blobs(blobs)
+        return
+    for data in blobs:
+        store.put_blob(data)
+
+
 def put_manifest(store: Store, manifest: Manifest) -> Digest:
     """Stores the manifest itself; the blobs it names are stored by whoever made it."""
     return store.put_blob(manifest.encode())
@@ -38,8 +54,7 @@ def read_manifest(store: Store, digest: Digest) -> Manifest:
 
 def put_tree(store: Store, tree: HarnessTree) -> Digest:
     """Stores a harness tree; its digest is the tree's fingerprint."""
-    for text in tree.files.values():
-        store.put_blob(text.encode())
+    put_blobs(store, [text.encode() for text in tree.files.values()])
     return put_manifest(store, tree.manifest())
 
 
@@ -50,7 +65,9 @@ def read_tree(store: Store, digest: Digest) -> HarnessTree:
 
 def read_files(store: Store, manifest: Manifest) -> Mapping[str, bytes]:
     """Path -> content of every file of a manifest, nested ones included."""
-    return {path: read_blob(store, entry.digest) for path, entry in flatten(store, manifest).items()}
+    files = flatten(store, manifest)
+    found = read_blobs(store, frozenset(entry.digest for entry in files.values()))
+    return {path: found[entry.digest] for path, entry in files.items()}
 
 
 def flatten(store: Store, manifest: Manifest) -> Mapping[str, Entry]:
@@ -76,6 +93,16 @@ def _flat(store: Store, manifest: Manifest, prefix: str) -> Iterator[tuple[str, 
             yield from _flat(store, read_manifest(store, entry.digest), prefix + path)
         else:
             yield prefix + path, entry
+
+
+def _takes_many(store: Store) -> TypeGuard[TakesMany]:
+    return _kind_takes_many(type(store))
+
+
+@cache
+def _kind_takes_many(kind: type) -> bool:
+    """Kept: a look at a protocol takes longer than some puts."""
+    return issubclass(kind, TakesMany)
 
 
 @lru_cache(maxsize=512)

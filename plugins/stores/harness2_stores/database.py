@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import sqlite3
 import threading
+from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any, Final, final
@@ -68,6 +69,23 @@ class Database:
                 if not self.exists():
                     self._create()
                 return self._connection().execute(statement, given).rowcount
+            except sqlite3.Error as error:
+                raise self._in_words(error) from error
+
+    def write_all(self, statement: str, rows: Sequence[Sequence[object]]) -> None:
+        """One statement for each of `rows`, all in one transaction."""
+        with self._lock():
+            try:
+                if not self.exists():
+                    self._create()
+                connection = self._connection()
+                connection.execute("BEGIN IMMEDIATE")
+                try:
+                    connection.executemany(statement, rows)
+                    connection.execute("COMMIT")
+                except BaseException:
+                    connection.rollback()
+                    raise
             except sqlite3.Error as error:
                 raise self._in_words(error) from error
 

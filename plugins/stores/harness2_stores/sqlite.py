@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import heapq
 import io
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import BinaryIO, Final, final
+from typing import Any, BinaryIO, Final, final
 
 from harness2_core.api import Damaged, Digest, Store, digest_bytes
 
@@ -29,7 +29,11 @@ from .settings import SqliteSettings, directory
 
 LARGE: Final = 256 * 1024
 _NAME: Final = "sqlite"
+_PUT: Final = "INSERT OR REPLACE INTO blobs (digest, size, value) VALUES (?, ?, ?)"
+_MANY: Final = "<digests>"
 _TRIES: Final = 3
+_TOGETHER: Final = 500
+"""Digests named in one statement: SQLite takes 999 in its smallest builds."""
 
 
 def sqlite_store(settings: SqliteSettings, runs: Path) -> Store:
@@ -73,6 +77,26 @@ class SqliteStore:
     def open_blob(self, digest: Digest) -> BinaryIO:
         row = self._database.row("SELECT value FROM blobs WHERE digest = ?", digest)
         return self._large.open(digest) if row is None else io.BytesIO(self._checked(digest, row[0]))
+
+    def put_blobs(self, blobs: Collection[bytes]) -> None:
+        """One statement finds those that are missing, one transaction puts them."""
+        small = {digest_bytes(data): data for data in blobs if len(data) <= LARGE}
+        whole = f"SELECT digest FROM blobs WHERE digest IN ({_MANY}) AND length(value) = size"
+        missing = small.keys() - {digest for (digest,) in self._rows_of(whole, small)}
+        if missing:
+            self._mark()
+            self._database.write_all(_PUT, [(digest, len(small[digest]), small[digest]) for digest in sorted(missing)])
+        for data in blobs:
+            if len(data) > LARGE:
+                self._put_large(data)
+
+    def read_blobs(self, digests: Collection[Digest]) -> Mapping[Digest, bytes]:
+        rows = self._rows_of(f"SELECT digest, value FROM blobs WHERE digest IN ({_MANY})", digests)
+        found = {digest: self._checked(digest, value) for digest, value in rows}
+        for digest in frozenset(digests) - found.keys():
+            with self._large.open(digest) as stream:
+                found[digest] = stream.read()
+        return found
 
     def put(self, kind: str, key: str, value: bytes) -> bool:
         refuse_blob(kind)
@@ -120,9 +144,15 @@ class SqliteStore:
         digest = digest_bytes(data)
         if not self._is_whole(digest):
             self._mark()
-            statement = "INSERT OR REPLACE INTO blobs (digest, size, value) VALUES (?, ?, ?)"
-            self._database.write(statement, digest, len(data), data)
+            self._database.write(_PUT, digest, len(data), data)
         return digest
+
+    def _rows_of(self, query: str, digests: Collection[Digest]) -> Iterator[tuple[Any, ...]]:
+        """The rows of a query that names many digests, some at a time."""
+        asked = list(digests)
+        for start in range(0, len(asked), _TOGETHER):
+            some = asked[start : start + _TOGETHER]
+            yield from self._database.rows(query.replace(_MANY, ",".join("?" * len(some))), *some)
 
     def _is_whole(self, digest: Digest) -> bool | None:
         """Whether the row of a blob has all its bytes; `None`: there is none."""

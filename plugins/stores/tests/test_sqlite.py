@@ -46,6 +46,36 @@ def test_small_blobs_are_rows_and_large_ones_files(store: SqliteStore, tmp_path:
     assert [path.name for path in (tmp_path / "store" / "blobs").glob("*/*")] == [large]
 
 
+@pytest.mark.parametrize("together", [False, True])
+def test_a_blob_that_was_cut_short_is_stored_whole_again(store: SqliteStore, database: Path, together: bool) -> None:
+    digest = store.put_blob(b"a blob")
+    with closing(sqlite3.connect(database)) as shell, shell:
+        shell.execute("UPDATE blobs SET value = x'00'")
+    assert not store.has_blob(digest)
+
+    if together:
+        store.put_blobs([b"a blob", b"another"])
+    else:
+        store.put_blob(b"a blob")
+
+    assert store.read_blobs([digest]) == {digest: b"a blob"}
+
+
+def test_many_blobs_are_put_in_one_transaction_or_not_at_all(store: SqliteStore, database: Path) -> None:
+    store.put_blob(b"before")
+    with closing(sqlite3.connect(database)) as shell, shell:
+        shell.execute(
+            "CREATE TRIGGER full BEFORE INSERT ON blobs WHEN NEW.size = 5 BEGIN SELECT RAISE(ABORT, 'no room'); END"
+        )
+
+    with pytest.raises(StoreError, match="no room"):
+        store.put_blobs([b"four", b"fives", b"sixths"])
+
+    assert [size for _, size in store.scan("blob")] == [6]
+    store.put_blobs([b"four", b"sixths"])  # and the next transaction begins
+    assert sorted(size for _, size in store.scan("blob")) == [4, 6, 6]
+
+
 def test_a_database_locked_by_another_program_is_waited_for_only_so_long(store: SqliteStore, database: Path) -> None:
     store.put("kind", "before", b"1")
     with closing(sqlite3.connect(database, isolation_level=None)) as shell:
