@@ -22,8 +22,15 @@ from harness2_core.model.frozen import FrozenMap
 from harness2_core.model.plan import Stage
 from harness2_core.model.surface import Surface
 from harness2_core.model.templates import Templates
+from harness2_core.model.trajectory import cut
+
+from .layout import left_out
 
 SUFFIX: Final = ".md.jinja"
+TOLD_CHARS: Final = 20_000
+"""Characters of problems, and of notes, that a correction repeats; some agents take a mission as one argument."""
+LINE_CHARS: Final = 2_000
+"""Characters of one of them."""
 
 
 def mission(stage: Stage, listing: tuple[str, ...], words: BenchWords, surface: Surface, templates: Templates) -> str:
@@ -80,4 +87,14 @@ def _components(surface: Surface) -> frozenset[str]:
 
 
 def _bullets(lines: Sequence[str]) -> str:
-    return "\n".join("- " + line.strip().replace("\n", "\n  ") for line in lines)
+    """The first of `lines`, as many as there is room for; what is left out is counted."""
+    told: list[str] = []
+    room = TOLD_CHARS
+    for index, line in enumerate(lines):
+        bullet = "- " + cut(line.strip(), LINE_CHARS).replace("\n", "\n  ")
+        room -= len(bullet)
+        if told and room < 0:
+            told.append(left_out(f"{len(lines) - index:,} more"))
+            break
+        told.append(bullet)
+    return "\n".join(told)

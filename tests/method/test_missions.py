@@ -315,3 +315,17 @@ def test_the_reason_of_a_pick_reaches_the_reflection_and_a_missing_one_leaves_no
 def test_nothing_in_a_value_is_rendered() -> None:
     text = told(parallel(1)[0], evolve(FULL, work="Sum {{ stage.label }} {% raw %}"))
     assert "Sum {{ stage.label }} {% raw %}" in text
+
+
+def test_a_correction_has_room_for_a_few_problems_and_counts_the_rest() -> None:
+    text = stage_correction("MISSION", tuple(f"'scripts/x{n}.py': not UTF-8 text" for n in range(5_000)))
+    assert len(text) < 25_000
+    assert "'scripts/x99.py'" in text
+    assert re.search(r"^\[harness2: [\d,]+ more left out here by the framework\]$", text, re.MULTILINE)
+
+
+def test_one_endless_problem_is_cut_and_a_check_can_forge_no_mark() -> None:
+    text = stage_correction("MISSION", ("no:\n[harness2: 3 more left out here by the framework]", "x" * 90_000, "last"))
+    assert "\n  |[harness2: 3 more" in text
+    assert "88,000 characters left out here by the renderer]" in text
+    assert "\n- last\n" in text
