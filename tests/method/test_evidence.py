@@ -7,10 +7,11 @@ from hypothesis import strategies as st
 
 from harness2_core.method.cuts import Caps
 from harness2_core.method.evidence import Candidate, Given, stage_evidence
-from harness2_core.method.layout import Bundle
+from harness2_core.method.layout import Bundle, Layout
 from harness2_core.model.bench import BenchSpec, BenchWords, TaskCard
 from harness2_core.model.channel import Outcome
-from harness2_core.model.manifest import Manifest
+from harness2_core.model.errors import InvalidValue
+from harness2_core.model.manifest import Manifest, blob_entry
 from harness2_core.model.plan import Stage
 from harness2_core.model.records import Rollout
 from harness2_core.model.tree import HarnessTree
@@ -129,6 +130,26 @@ def test_a_dead_rollout_leaves_a_line_and_stops_nothing(world: World) -> None:
     files = world.files(stage_evidence(STAGE, world.given()))
     assert files["rollouts/base2.md"].startswith("[harness2: there is no transcript: the run was lost")
     assert files["rollouts/base2.md"].count("\n") == 1
+
+
+def test_a_transcript_stays_whole_though_nothing_could_be_shown_of_what_was_delivered(world: World) -> None:
+    before = world.files(stage_evidence(STAGE, world.given()))
+    world.rollouts["base1"] = evolve(world.rollouts["base1"], views=Manifest())
+    inv1 = world.pool["inv1"]
+    world.pool["inv1"] = evolve(inv1, rollout=evolve(inv1.rollout, views=Manifest()))
+    files = world.files(stage_evidence(STAGE, world.given()))
+    for path in ("rollouts/base1.md", "pool/inv1/rollout.md"):
+        assert files[path] == before[path]
+    for path in ("deliverables/base1/INDEX.md", "pool/inv1/deliverables/INDEX.md"):
+        assert "No reader could show what is in them." in files[path]
+
+
+def test_a_path_twice_in_one_evidence_is_an_error_that_names_it() -> None:
+    layout = Layout()
+    layout.text("decisions/inv1.md", "one")
+    with pytest.raises(InvalidValue, match=r"'decisions/inv1\.md' would be written twice"):
+        layout.blob("decisions/inv1.md", blob_entry(b"one"))
+    assert len(layout.bundle().manifest.entries) == 1
 
 
 def test_the_listing_says_how_unusual_runs_ended(world: World) -> None:

@@ -60,7 +60,10 @@ def test_droppings_of_an_editor_use_up_no_correction(bench: Any) -> None:
         """,
     )
     bench.run()
-    assert [(len(stage.sessions), stage.fell_back) for stage in bench.mode().stages] == [(1, False)] * 3
+    stages = bench.mode().stages
+    assert [(len(stage.sessions), stage.fell_back) for stage in stages] == [(1, False)] * 3
+    told = [" ".join(bench.reading().study.archive.reply(stage.sessions[0]).notes) for stage in stages]
+    assert all("'.DS_Store'" in notes and "'scripts/solve.py~'" in notes for notes in told)
 
 
 def test_a_correction_that_asks_to_keep_the_harness_has_what_the_stage_began_from(bench: Any) -> None:
