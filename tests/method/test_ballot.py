@@ -80,12 +80,14 @@ def test_the_layout_is_the_documented_one(world: World) -> None:
 
 def test_no_label_draw_or_harness_gets_in(world: World) -> None:
     tree = HarnessTree({"notes.md": "CANARY-HARNESS\n"})
-    drawn = world.draw(world.final("aggx1", {"sum.txt": "1"}, tree), world.final("aggx2", {"sum.txt": "2"}, tree))
+    finals = [world.final(f"aggx{number}", {"sum.txt": str(number)}, tree) for number in (1, 2)]
+    drawn = world.draw(*finals)
     assert drawn.ballot is not None
     everything = "\n".join(
         [*world.files(drawn), *world.files(drawn).values(), drawn.ballot.mission(), repr(drawn.ballot)]
     )
-    for secret in ("aggx", "CANARY", "march", "ledgers-py", drawn.ballot.templates.digest, "base1"):
+    runs = [part for final in finals for part in (final.rollout.request, final.rollout.transcript.digest)]
+    for secret in ("aggx", "CANARY", "march", "ledgers-py", drawn.ballot.templates.digest, "base1", *runs):
         assert secret not in everything.replace(repr(drawn.ballot.templates), "")
 
 
