@@ -115,9 +115,11 @@ class Archive:
         return tuple(self._adopted[key] for key in keys if key and key not in forgotten)
 
     def forget(self, namespace: Namespace, task: str) -> None:
-        """Hides the library's entry of this task, on a person's wish; a later attempt may bring another."""
+        """Hides the library's entry of this task, on a person's wish; an attempt that is open may bring another."""
         for attempt in range(1, self.attempt(namespace, task) + 1):
-            self.store.put("forgotten", _key(namespace, task, attempt), b"{}")
+            key = _key(namespace, task, attempt)
+            if self.store.get("adoption", key) is not None:
+                self.store.put("forgotten", key, b"{}")
 
     def keep(self, namespace: Namespace, task: str, record: object, attempt: int = 1) -> bool:
         """Puts a task's record under its kind; False when one was there, which stays."""
