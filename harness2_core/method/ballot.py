@@ -4,7 +4,7 @@ Finals that delivered nothing, or only blanks, are dropped with the reason. Equa
 bytes, or the same views) are one candidate, standing for the final whose harness is nearest to base, then for the first
 in plan order. Ids are given in an order shuffled by the draw. No label, run id, harness or judgement gets in. Where a
 task's product may be a state of its environment and nobody delivered a file, transcripts stand in, with every line of
-the harness taken out of them.
+the harness, and every path that base has not, taken out of them.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from harness2_core.model.manifest import Manifest
 from harness2_core.model.records import Rollout
 from harness2_core.model.strategy import Ballot
 from harness2_core.model.templates import Templates
-from harness2_core.model.trajectory import cut
+from harness2_core.model.trajectory import shortened
 from harness2_core.model.tree import HarnessTree
 
 from .cuts import Caps, is_image, too_many, too_much
@@ -92,7 +92,7 @@ def ballot(contest: Contest, texts: Mapping[Digest, str]) -> Drawn:
     if not kept and contest.spec.state_deliverable:
         kept = [final for final in contest.finals if has_transcript(final, texts)]
         each = contest.caps.bytes_seen // max(len(kept), 1)
-        stand_ins = {final.label: cut(_told(final, texts), each) for final in kept}
+        stand_ins = {final.label: shortened(_told(final, contest.base, texts), each) for final in kept}
         dropped = {label: why for label, why in dropped.items() if label not in stand_ins}
     standing, same = without_doubles(kept, contest.base, stand_ins)
     seed = int(hashlib.sha256(contest.draw.encode()).hexdigest()[:16], 16)
@@ -174,12 +174,15 @@ def _told_index(id: str, transcript: str) -> str:
     )
 
 
-def _told(final: Final, texts: Mapping[Digest, str]) -> str:
-    """The transcript without the lines of the harness that made it."""
-    text = texts[final.rollout.transcript.digest]
+def _told(final: Final, base: HarnessTree, texts: Mapping[Digest, str]) -> str:
+    """The transcript without the lines of the harness that made it, and without the paths that only it has."""
     lines = {line.strip() for body in final.tree.files.values() for line in body.splitlines()}
-    for line in sorted(lines, key=lambda line: (-len(line), line)):
-        if len(line) >= HARNESS_LINE_CHARS:
-            for form in (line, json.dumps(line)[1:-1], json.dumps(line, ensure_ascii=False)[1:-1]):
-                text = text.replace(form, left_out("a line of its set-up"))
+    gone = dict.fromkeys((line for line in lines if len(line) >= HARNESS_LINE_CHARS), left_out("a line of its set-up"))
+    gone |= {
+        path: left_out("a path of its set-up") for path in final.tree.files if "/" in path and path not in base.files
+    }
+    text = texts[final.rollout.transcript.digest]
+    for said in sorted(gone, key=lambda said: (-len(said), said)):
+        for form in dict.fromkeys((said, json.dumps(said)[1:-1], json.dumps(said, ensure_ascii=False)[1:-1])):
+            text = text.replace(form, gone[said])
     return text

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 import pytest
@@ -248,6 +249,32 @@ def test_a_transcript_that_stands_in_shows_no_harness(world: World) -> None:
     shown = "".join(world.files(drawn).values())
     assert "Always count" not in shown
     assert "first\n" in shown
+
+
+def test_a_path_that_only_one_harness_has_tells_no_harness(world: World) -> None:
+    tree = HarnessTree({"notes.md": "Add up.\n", "skills/totals/SKILL.md": "x\n"})
+    said = "[ACTION] read\nskills/totals/SKILL.md\n\n[ACTION] read\nnotes.md\n"
+    drawn = world.draw(
+        world.final("agg1", {}, tree, transcript=said + "first\n"),
+        world.final("agg2", {}, transcript="two\n"),
+        spec=STATE,
+    )
+    shown = "".join(world.files(drawn).values())
+    assert "skills/totals" not in shown
+    assert "\n[harness2: a path of its set-up left out here by the framework]\n" in shown
+    assert "read\nnotes.md\n" in shown
+
+
+def test_a_long_transcript_that_stands_in_is_cut_with_the_marks_it_had_left_as_they_were(world: World) -> None:
+    mark = "[harness2: 9 characters left out here by the renderer]"
+    said = f"[OBSERVATION]\n{mark}\n" + "y" * 900
+    drawn = world.draw(
+        *(world.final(f"agg{i}", {}, transcript=f"{said}{i}\n") for i in (1, 2)), spec=STATE, caps=Caps(bytes_seen=800)
+    )
+    lines = world.files(drawn)["candidates/A/transcript.md"].splitlines()
+    assert lines[1] == mark
+    assert [line for line in lines if re.fullmatch(r"\[harness2: \d+ characters left out here by the renderer\]", line)]
+    assert len("\n".join(lines)) < 500
 
 
 def test_a_run_without_transcript_stays_dropped(world: World) -> None:
