@@ -6,10 +6,10 @@ from collections.abc import Collection, Mapping
 from typing import Final
 
 from harness2_core.model.canonical import Digest
-from harness2_core.model.channel import Usage, total_usage
+from harness2_core.model.channel import Outcome, Usage, total_usage
 from harness2_core.model.records import AttemptEnded, Grade, Reply, Rollout
 from harness2_core.model.requests import Request, kind_of, role_of
-from harness2_core.model.serial import load_field
+from harness2_core.model.serial import load, load_field
 from harness2_core.work import attempts
 from harness2_core.work.policy import CANCELLED
 
@@ -51,6 +51,13 @@ def usage_of(archive: Archive, kind: str, digests: Collection[Digest]) -> tuple[
     finals = [_final(archive, kind, digest) for digest in digests]
     lost = [end.usage for digest in digests for end in _lost(archive, digest)]
     return tuple(usage for usage in (*finals, *lost) if usage is not None)
+
+
+def is_dead(archive: Archive, kind: str, digest: Digest) -> bool:
+    """Whether its record says that nothing came of it, in all its tries."""
+    data = archive.store.get(kind, digest)
+    record = None if data is None else load(data, _RECORDS[kind], digest)
+    return isinstance(record, Rollout | Reply | Grade) and record.outcome is Outcome.LOST
 
 
 def _lost(archive: Archive, digest: Digest, former: int = 0) -> list[AttemptEnded]:

@@ -143,7 +143,8 @@ def test_nobody_else_counts_between_the_counting_and_the_reserving() -> None:
 
     assert budget.admit("d/t1", "one", PLANS["one"], 1) == ""
     assert budget.admit("d/t2", "one", PLANS["one"], 1) != ""
-    assert watched.alone == [True] * 4  # looked, reserved bases and plan; looked again
+    assert len(watched.alone) > 4  # looked at what is reserved and begun, reserved bases and plan; looked again
+    assert all(watched.alone)
 
 
 @given(st.decimals("0.01", 20, places=2), st.lists(st.decimals(0, 5, places=2), max_size=12))
