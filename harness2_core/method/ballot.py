@@ -76,9 +76,13 @@ class Drawn:
 
 
 def needed(contest: Contest) -> tuple[Digest, ...]:
-    """The digests whose texts `ballot` wants: text views, and transcripts where they may stand in."""
-    finals = contest.finals
-    views = {e.digest for f in finals for path, e in f.rollout.views.entries.items() if not is_image(path)}
+    """The digests whose texts `ballot` may ask for: text views, and transcripts where they may stand in.
+
+    What is too big to be shown is not read.
+    """
+    finals, most = contest.finals, contest.caps.bytes_seen
+    shown = (item for final in finals for item in final.rollout.views.entries.items())
+    views = {entry.digest for path, entry in shown if not is_image(path) and entry.size <= most}
     if contest.spec.state_deliverable:
         views.update(final.rollout.transcript.digest for final in finals)
     return tuple(sorted(views))

@@ -24,6 +24,7 @@ from .outcomes import Result, Results, rolls_in
 from .prepare import Body
 from .steps import Held
 from .study import Study
+from .texts import Texts
 
 ERROR_CHARS = 400
 """Characters of a selector's error that its record keeps."""
@@ -99,10 +100,10 @@ def draw_ballot(
         material=archive.manifest(study.cards[task].material),
         spec=study.spec,
         words=study.words(task),
-        templates=study.templates,
+        templates=study.modes[mode].templates,
         draw=draw(study.namespace(mode), task, label),
     )
-    drawn = ballot(contest, {digest: archive.text(digest) for digest in needed(contest)})
+    drawn = ballot(contest, Texts(archive, needed(contest)))
     archive.put_new(drawn.new)
     return drawn
 

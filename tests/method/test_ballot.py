@@ -206,6 +206,14 @@ def test_what_is_too_big_is_left_out_and_marked(world: World) -> None:
     assert "Nothing was trimmed" not in files[f"candidates/{id}.md"]
 
 
+def test_what_is_too_big_to_be_shown_is_not_even_read(world: World) -> None:
+    finals = [world.final("agg1", {"big.txt": "x" * 900, "sum.txt": "1"}), world.final("agg2", {"sum.txt": "2"})]
+    wanted = needed(world.contest(*finals, caps=Caps(bytes_seen=100)))
+    big, small = (finals[0].rollout.views.entries[f"{name}.txt.txt"].digest for name in ("big", "sum"))
+    assert big not in wanted
+    assert small in wanted
+
+
 def test_binary_deliverables_are_judged_by_their_views(world: World) -> None:
     drawn = world.draw(
         world.final("agg1", {"a.png": b"\xff1"}, views={"a.png": b"\xff1", "a.png.txt": "an image"}),
