@@ -30,7 +30,7 @@ def reflect(study: Study, key: Key, results: Results) -> Body[Result | Held]:
         return ReflectionRecord(name)
     try:
         done = _finished(study, key, results, selection)
-        round_, new = round_of(done, study.words(key.task), study.templates)
+        round_, new = round_of(done, study.words(key.task), study.modes[key.mode].templates)
         study.archive.put_new(new)
         lesson = yield from held(
             study,

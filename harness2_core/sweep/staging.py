@@ -72,7 +72,7 @@ def _improve(
             f"{step.label}.fix",
             role="improver",
             kind=step.template,
-            mission=stage_correction(text, reply.problems, reply.notes),
+            mission=stage_correction(text, reply.problems, reply.notes, study.modes[key.mode].templates),
             evidence=bundle.manifest,
             editable=reply.harvested.digest,
         )

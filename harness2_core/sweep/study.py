@@ -66,7 +66,6 @@ class Study:
     modes: Mapping[str, ModePart]
     selector: Selector
     reflector: Reflector
-    templates: Templates
     max_harnesses: int
     pool: str
     experiment: Experiment
