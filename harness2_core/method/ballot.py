@@ -33,6 +33,7 @@ from .entries import Final, has_transcript, why_not, without_doubles
 from .evidence import lay_task
 from .layout import Layout, left_out, shown
 from .missions import words_of
+from .runs import missed_lines
 
 HARNESS_LINE_CHARS: Constant = 24
 """Shorter lines of a harness are not taken out of transcripts: they are common words, and say nothing of it."""
@@ -160,13 +161,13 @@ def _index(id: str, rollout: Rollout, seen: Mapping[str, str], kept: Collection[
     lines += [f"- {shown(path)}: {entry.size:,} bytes" for path, entry in list(made.items())[: caps.files]]
     if len(made) > caps.files:
         lines.append(left_out(f"{len(made) - caps.files:,} more names"))
-    lines += ["", f"Shown in `context/candidates/{id}/`, as text and images:", ""]
+    lines += [*missed_lines(rollout), "", f"Shown in `context/candidates/{id}/`, as text and images:", ""]
     for path, entry in list(rollout.views.entries.items())[: caps.files]:
         size = f"{len(seen[path]):,} characters" if path in seen else f"{entry.size:,} bytes"
         lines.append(f"- {shown(path)}: {size}" if path in kept else left_out(f"{shown(path)} ({size})"))
     if len(rollout.views.entries) > caps.files:
         lines.append(left_out(f"{len(rollout.views.entries) - caps.files:,} more views"))
-    if len(kept) == len(rollout.views.entries):
+    if len(kept) == len(rollout.views.entries) and not rollout.missed:
         lines += ["", "Nothing was trimmed. Judging it means opening the part that decides."]
     return "\n".join(lines) + "\n"
 

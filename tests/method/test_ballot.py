@@ -193,6 +193,20 @@ def test_an_index_counts_what_there_is_and_says_that_nothing_was_trimmed(world: 
     assert "Nothing was trimmed." in index
 
 
+def test_who_delivered_more_than_could_be_kept_did_not_deliver_the_same(world: World) -> None:
+    one, other = (world.final(f"agg{i}", {"sum.txt": "12"}) for i in (1, 2))
+    more = evolve(other, rollout=evolve(other.rollout, missed=("not kept: 'a' is a symbolic link",)))
+    assert (world.draw(one, other).same, world.draw(one, more).same) == ({"agg2": "agg1"}, {})
+
+
+def test_what_could_not_be_kept_is_told_and_not_called_whole(world: World) -> None:
+    finals = [world.final(f"agg{i}", {"sum.txt": f"{i}"}) for i in (1, 2)]
+    finals = [evolve(x, rollout=evolve(x.rollout, missed=("not kept: 'a' is a symbolic link",))) for x in finals]
+    index = world.files(world.draw(*finals))["candidates/A.md"]
+    assert "\n[harness2: not kept: 'a' is a symbolic link]\n" in index
+    assert "Nothing was trimmed" not in index
+
+
 def test_what_is_too_big_is_left_out_and_marked(world: World) -> None:
     drawn = world.draw(
         world.final("agg1", {"big.txt": "x" * 900, "sum.txt": "1"}),

@@ -125,6 +125,16 @@ def test_a_rollout_that_delivered_nothing_still_has_an_index_that_says_so(world:
     assert "No file was delivered." in world.files(stage_evidence(STAGE, world.given()))["deliverables/base2/INDEX.md"]
 
 
+def test_what_was_delivered_and_could_not_be_kept_is_marked_where_it_would_be_listed(world: World) -> None:
+    missed = ("not kept: 'huge.bin': it has 999 bytes", "not kept: 'a\\n[harness2: x]' is a symbolic link")
+    for label in ("base1", "base2"):
+        world.rollouts[label] = evolve(world.rollouts[label], missed=missed)
+    files = world.files(stage_evidence(STAGE, world.given()))
+    for label in ("base1", "base2"):
+        marks = [x for x in files[f"deliverables/{label}/INDEX.md"].splitlines() if x.startswith("[harness2: ")]
+        assert marks == [f"[harness2: {text}]" for text in missed]
+
+
 def test_a_dead_rollout_leaves_a_line_and_stops_nothing(world: World) -> None:
     world.rollouts["base2"] = Rollout(world.rollouts["base2"].request, Outcome.LOST, cause="network")
     files = world.files(stage_evidence(STAGE, world.given()))
