@@ -107,6 +107,7 @@ CASES = [
 def test_no_mission_speaks_of_measuring_or_of_what_is_left_to_spend(k: int) -> None:
     texts = [told(stage, words, surface) for _, stage, words, surface in CASES if len(stage.rollouts) == k]
     texts += [selecting(FULL), selecting(BARE), reflecting(FULL), reflecting(BARE, "")]
+    texts += [corrected("MISSION", ("a.md: too long",), ("ignored '.DS_Store'",))]
     assert [found.group() for text in texts if (found := BANNED.search(text))] == []
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -155,3 +156,22 @@ def test_a_faulty_mode_is_named_before_anything_is_paid(bench: Any, old: str, ne
         bench.run(modes="tidy", k=2)
     assert "tidy-mode-made 1.0" in str(error.value)
     assert not bench.runs.joinpath("adapt").exists()
+
+
+def test_missions_name_all_that_lies_in_the_evidence_and_nothing_else(bench: Any) -> None:
+    """Of a whole run with a library: editors, compositions, reflections."""
+    bench.task("sums/second", "5\n# a note\n", "5")
+    bench.set(modes="sequential", k=2)
+    bench.run()
+    archive = bench.reading().study.archive
+    kinds, seen = set(), set()
+    for request in (request for request in bench.requests() if "mission" in request):
+        there = set(archive.manifest(request["evidence"]).entries)
+        tops = {path.split("/")[0] for path in there} | ({"harness"} if request["editable"] else set())
+        named = re.findall(r"context/([\w.]+)(/?)", request["mission"])
+        assert {top for top, _ in named} == tops, request["draw"]
+        assert all(slash == ("" if "." in top else "/") for top, slash in named)
+        kinds.add(request["kind"])
+        seen |= tops
+    assert kinds >= {"inv", "dom", "compose", "reflect"}
+    assert seen >= {"library", "pool", "decisions", "adoption.json"}
