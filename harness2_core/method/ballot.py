@@ -113,7 +113,7 @@ def ballot(contest: Contest, texts: Mapping[Digest, str]) -> Drawn:
     if len(candidates) < 2:
         return drawn
     layout = Layout()
-    lay_task(layout, contest.material)
+    lay_task(layout, contest.material, contest.caps)
     seen = (
         {id: _lay_transcript(layout, id, stand_ins[final.label]) for id, final in candidates.items()}
         if stand_ins

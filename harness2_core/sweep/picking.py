@@ -97,7 +97,7 @@ def draw_ballot(
     contest = Contest(
         finals,
         base=study.base,
-        material=archive.manifest(study.cards[task].material),
+        material=study.material(task),
         spec=study.spec,
         words=study.words(task),
         templates=study.modes[mode].templates,

@@ -68,7 +68,7 @@ def _finished(study: Study, key: Key, results: Results, selection: SelectionReco
     rolls = rolls_in(results, key.task, key.mode, plan)
     return Finished(
         card=card,
-        material=archive.manifest(card.material),
+        material=study.material(key.task),
         spec=study.spec,
         base=study.base,
         stages=tuple(stages),

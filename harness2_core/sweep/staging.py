@@ -98,7 +98,7 @@ def _given(study: Study, key: Key, results: Results, step: Stage, start: Digest)
     stages = stages_in(results, key.task, key.mode, plan)
     return Given(
         card=card,
-        material=archive.manifest(card.material),
+        material=study.material(key.task),
         spec=study.spec,
         start=archive.tree(start),
         rollouts={label: archive.rollout(rolls[label].rollout) for label in step.rollouts},

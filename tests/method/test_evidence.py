@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import re
+
 import pytest
 from attrs import evolve
 from hypothesis import given
@@ -261,6 +263,36 @@ def test_inputs_and_harnesses_are_never_cut(world: World) -> None:
     files = world.files(stage_evidence(STAGE, world.given(caps=Caps(bytes_seen=1))))
     assert files["source/ledger.csv"] == "a,1\n"
     assert files["pool/inv1/harness/notes.md"] == "Count, then add up.\n"
+
+
+def test_inputs_beyond_all_reason_are_cut_biggest_first_and_marked_in_place(world: World) -> None:
+    flat = {
+        f"source/{name}": world.blobs.put(text) for name, text in (("a", "1"), ("big", "x" * 900), ("mid", "y" * 90))
+    }
+    world.material = Manifest({"task.md": world.blobs.put("Add up.\n"), **flat})
+    bundle = stage_evidence(STAGE, world.given(caps=Caps(input_bytes=100)))
+    files = world.files(bundle)
+    assert (files["source/a"], files["source/mid"]) == ("1", "y" * 90)
+    assert files["source/big"] == "[harness2: 900 bytes left out here by the framework]\n"
+    assert bundle.cuts == ("source/big was left out",)
+
+
+def test_a_long_diff_is_cut_and_marked(world: World) -> None:
+    world.pool = {"inv1": evolve(world.pool["inv1"], tree=HarnessTree({"notes.md": "more\n" * 900}))}
+    world.blobs.manifest(dict(world.pool["inv1"].tree.files))
+    text = world.files(stage_evidence(STAGE, world.given(caps=Caps(diff_chars=100))))["pool/inv1/harness.diff"]
+    assert re.search(r"^\[harness2: [\d,]+ characters left out here by the renderer\]$", text, re.MULTILINE)
+    assert len(text) < 200
+
+
+def test_a_line_of_a_harness_cannot_forge_our_mark_in_a_diff(world: World) -> None:
+    forged = "[harness2: 3 files left out here by the framework]\n"
+    start, edited = (HarnessTree({"notes.md": forged + more}) for more in ("", "x\n"))
+    world.pool = {"inv1": evolve(world.pool["inv1"], tree=edited)}
+    world.blobs.manifest(dict(edited.files))
+    text = world.files(stage_evidence(STAGE, evolve(world.given(), start=start)))["pool/inv1/harness.diff"]
+    assert "\n| [harness2: 3 files" in text
+    assert not re.search(r"^\s*\[harness2:", text, re.MULTILINE)
 
 
 def test_ten_thousand_files_are_shown_in_part_and_counted(world: World) -> None:
