@@ -21,7 +21,8 @@ class Made:
         return Plan((stage, Roll("tidy1", "tidy1")), ("base1", "tidy1"), rollouts=k + 1, sessions=1)
 
     def templates(self):
-        return Templates({"tidy": "TIDY {{ stage.label }}", "select": "TIDY SELECT {{ ids|join }}", "_note": "A NOTE"})
+        texts = {"tidy": "TIDY {{ stage.label }}", "select": "TIDY SELECT {{ ids|join }}", "_note": "A NOTE"}
+        return Templates(texts | {"correct": "TIDY AGAIN {{ problems }}", "reflect": "TIDY LESSON {{ adopted }}"})
 """
 
 
@@ -64,7 +65,7 @@ def test_a_text_of_a_mode_that_takes_no_part_may_lie_in_the_directory(bench: Any
         bench.run(modes="parallel")
 
 
-def test_a_mode_s_own_texts_hold_for_its_votes_too_and_for_no_other_mode(bench: Any) -> None:
+def test_a_mode_s_own_texts_hold_for_its_corrections_votes_and_reflections_and_for_no_other_mode(bench: Any) -> None:
     bench.plugin("mode", "tidy", TIDY, token="ty")
     bench.improver(
         "zealous",
@@ -73,13 +74,22 @@ def test_a_mode_s_own_texts_hold_for_its_votes_too_and_for_no_other_mode(bench: 
             def run(self, request, workspace, ctx):
                 if request.kind != "tidy":
                     return super().run(request, workspace, ctx)
+                stray = workspace / "context/harness/stray.txt"
+                if not request.draw.endswith(".fix"):
+                    stray.write_text("off the surface")
+                    return Said(Outcome.FINISHED, "<notes>a stray file</notes>", NO_MODEL)
+                stray.unlink()
                 program = workspace / "context/harness/scripts/solve.py"
                 program.write_text(program.read_text().replace("{total}", "{total + 1}"))
                 return Said(Outcome.FINISHED, "<notes>one more</notes>", NO_MODEL)
         """,
     )
-    bench.run(modes="tidy,sampling", k=1)
-    assert told(bench, "select", modes="tidy,sampling") == {"TIDY SELECT AB\n"}
+    bench.set(modes="tidy,parallel")
+    bench.run()
+    assert told(bench, "select") == {"TIDY SELECT AB\n"}
+    (again,) = told(bench, "tidy") - {"TIDY tidy1\n"}
+    assert again.startswith("TIDY AGAIN - 'stray.txt'")
+    assert {mission[:12] for mission in told(bench, "reflect")} == {"TIDY LESSON ", "You read one"}
 
 
 def test_what_editors_and_version_control_leave_behind_is_no_text(bench: Any, own: Any) -> None:

@@ -167,6 +167,18 @@ def test_keep_base_keeps_what_was_given_whatever_was_edited(room: WorkRoom) -> N
     assert harvested(room, reply) == {"scripts/solve.py": "print('half an edit"}
 
 
+def test_keep_base_quoted_from_the_mission_keeps_nothing(room: WorkRoom) -> None:
+    mission = "If nothing justifies a change, reply with this on a line of its own:\n\nKEEP_BASE\n"
+    said = Said(Outcome.FINISHED, f"I was told: {mission}\nOne thing did.\n\n<notes>one thing</notes>")
+    room.proposer = ActingProposer(
+        editing(lambda harness: (harness / "scripts/solve.py").write_text("print('edited')"), said)
+    )
+    request = evolve(room.session_request(TREE), mission=mission)
+    reply = room.replied(request)
+    assert not reply.kept
+    assert reply.accepted not in (None, request.editable)
+
+
 def test_keep_base_does_not_make_an_unacceptable_tree_accepted(room: WorkRoom) -> None:
     room.proposer = ActingProposer(lambda *_: Said(Outcome.FINISHED, "KEEP_BASE"))
     reply = room.replied(room.session_request({"scripts/solve.py": b"print("}))
