@@ -16,4 +16,4 @@ def test_inputs_are_laid_out_file_by_file_only_where_there_are_more_than_is_show
     read = bench.reading(modes="sampling").study
     assert list(read.material("sums/first").entries) == ["source/", "task.md"]
     monkeypatch.setattr(study, "Caps", lambda: evolve(Caps(), input_bytes=1))
-    assert list(read.material("sums/first").entries) == ["source/numbers.txt", "task.md"]
+    assert list(read.material("sums/first").entries) == ["source/inputs/numbers.txt", "task.md"]
