@@ -156,7 +156,8 @@ def test_at_k_1_both_modes_are_told_the_same() -> None:
 def test_at_k_1_nothing_is_counted_against_one() -> None:
     for stage in (*parallel(1), *sequential(1)):
         text = told(stage)
-        assert not re.search(r"\b1 of 1\b|1/1|\b1 base rollouts\b|round 1 of 1|all of them", text)
+        assert not re.search(r"\b1 of 1\b|1/1|\b1 base rollouts\b|round 1 of 1|all of them|several of them", text)
+        assert "runs of the same task" not in text  # there is one
     assert "There is 1 base rollout under" in told(parallel(1)[-1])
 
 
@@ -205,6 +206,12 @@ def test_a_composition_speaks_of_the_harnesses_that_there_are(count: int) -> Non
     assert ("`context/harness/` is the unmodified harness" in text) == (count == 0)
 
 
+@pytest.mark.parametrize("k", range(1, 4))
+def test_no_two_stages_of_a_mode_are_told_the_same(k: int) -> None:
+    for stages in (parallel(k), sequential(k)):
+        assert len({told(stage) for stage in stages}) == 3 * k
+
+
 def test_a_round_says_where_it_stands() -> None:
     stages = sequential(3)
     assert "checkpoint\n1 of 3" in told(stages[2])
@@ -218,6 +225,7 @@ def test_workspace_facts_and_domain_procedure_each_have_their_place() -> None:
     for stage in (*parallel(2), *sequential(2)):
         text = told(stage)
         assert text.count("*Verified facts of this workspace*") == 1
+        assert "They are allowed and worth a lot." in text
         assert "`This workspace only`" in text
         assert not re.search(r"(never|no|not) (write|store|record)?\s*(matter )?facts", text, re.IGNORECASE)
 
