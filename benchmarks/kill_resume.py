@@ -1,15 +1,16 @@
 """Exact resume under random kills: SIGKILL at random moments, the same command again, until so many are dead.
 
 Two modes, k = 2, four tasks in two domains. The harness is a program: every eighth draw runs it as a real, supervised
-process, the others within the worker, so that a thousand kills take minutes. On the way the improver leaves trees that
-need a correction, meets a rate limit, refuses, loses connections and some sessions for good, each by the digest of the
-request and the number of the try, so that agents answer alike in every run. One runs directory is killed a dozen times
-(the resume of a resume of a resume) before its sweep comes to its end; then its records are compared with those of an
-undisturbed one, and a new sweep begins.
+process, the others within the worker, so that a thousand kills take minutes. The improver is that of
+`harness2_core.testing.mishaps`: on the way there are rate limits, refusals, lost connections, sessions lost for good,
+and trees and votes that need a correction, the same in every run, so that agents answer alike; each sweep is looked
+through for all of them. One runs directory is killed a dozen times (the resume of a resume of a resume) before its
+sweep comes to its end; then its records are compared with those of an undisturbed one, and a new sweep begins.
 
     python benchmarks/kill_resume.py [--kills 100] [--modes parallel,sequential] [--k 2] [--seed 1] [--keep DIR]
 
-Exits with 1 when a request was begun again after it had finished, or when records differ.
+Exits with 1 when a request was begun again after it had finished, when records differ, or when something that should
+have been on the way was not.
 """
 
 from __future__ import annotations
@@ -29,24 +30,26 @@ from harness2_stores.filesystem import FilesystemStore
 
 from harness2_core.testing.comparing import comparable
 from harness2_core.testing.crashing import forget, paid_again, steps
+from harness2_core.testing.mishaps import EVERYTHING, met, tries
 from harness2_core.testing.warm import Warm
 from harness2_core.work.attempts import attempts_of
 
 KILLED = -9
 TASKS = ("north/one", "north/two", "south/one", "south/two")
 PROGRAM = """\
+BY = "base"
 import sys
 from pathlib import Path
 
 
-def solve(inputs, output, size):
+def solve(inputs, output):
     total = sum(int(line) for line in (inputs / "numbers.txt").read_text().splitlines() if line.isdigit())
     output.mkdir(parents=True, exist_ok=True)
-    (output / "sum.txt").write_text(f"{total} {size}\\n")
+    (output / "sum.txt").write_text(f"{total}, says {BY}\\n")
 
 
 if __name__ == "__main__":
-    solve(Path("inputs"), Path(sys.argv[1]), len(Path(__file__).read_text()))
+    solve(Path("inputs"), Path(sys.argv[1]))
 """
 PLUGINS = '''
 import hashlib
@@ -56,8 +59,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from harness2_core.api import (
-    NO_MODEL, Action, Allowed, Install, Lost, Observation, Outcome, Provider, Said, Surface, Trajectory,
-    executor_engine, hookimpl,
+    NO_MODEL, Action, Allowed, Install, Observation, Provider, Surface, Trajectory, executor_engine, hookimpl
 )
 from harness2_core.testing.crashing import CrashingStore
 
@@ -66,47 +68,6 @@ PROGRAM = "scripts/solve.py"
 
 def number(text):
     return int(hashlib.sha256(text.encode()).hexdigest()[:8], 16)
-
-
-class Trying:
-    """Answers, and fails, by the digest of what it is asked, and by how often it was asked that."""
-
-    def run(self, request, workspace, ctx):
-        turn, tried = number(ctx.key), self._count(ctx)
-        if turn % 5 == 0 and tried <= 2:
-            raise Lost("rate-limit", "too many requests", wait_seconds=20)
-        if turn % 7 == 1 and tried == 1:
-            raise Lost("network", "the connection was lost")
-        if turn % 11 == 2 and request.kind in ("inv", "dom"):
-            raise Lost("provider", "overloaded")  # for good
-        if turn % 6 == 3 and tried == 1:
-            return Said(Outcome.REFUSED, "I will not.", NO_MODEL)
-        return Said(Outcome.FINISHED, self._answer(request, workspace / "context", turn), NO_MODEL)
-
-    def _answer(self, request, context, turn):
-        if request.kind == "select":
-            if turn % 3 == 0 and not request.draw.endswith(".fix"):
-                return "I like all of them."  # no choice: it is asked once more
-            found = sorted((context / "candidates").iterdir(), key=lambda path: number(f"{turn} {path.stem}"))
-            return f"<why>by lot</why>\\n\\n```choice\\n{found[0].stem}\\n```"
-        if request.kind == "reflect":
-            return f"<experience>\\ncue: {turn % 97}\\nlesson: add up\\nevidence: seen\\n</experience>"
-        program, stray = context / "harness/scripts/solve.py", context / "harness/notes.txt"
-        if request.draw.endswith(".fix"):
-            if turn % 4:  # else it comes to nothing, and the stage falls back
-                stray.unlink()
-        elif turn % 3 == 0:
-            stray.write_text("off the surface")
-        program.write_text(program.read_text() + f"# {request.kind} {turn % 1000}\\n")
-        return f"<notes>number {turn % 1000}</notes>"
-
-    def _count(self, ctx):
-        runs = ctx.scratch.parents[2]
-        tries = runs.with_name(runs.name + ".tries")
-        tries.mkdir(exist_ok=True)
-        count = 1 + len(list(tries.glob(f"{ctx.key}.*")))
-        (tries / f"{ctx.key}.{count}").touch()
-        return count
 
 
 class Adding:
@@ -122,7 +83,7 @@ class Adding:
         else:
             names = {"__name__": "harness"}
             exec(compile(program, PROGRAM, "exec"), names)
-            names["solve"](workspace / "inputs", workspace / "output", len(program))
+            names["solve"](workspace / "inputs", workspace / "output")
         return Trajectory((Action("adding", PROGRAM), Observation("error: nothing is known of the numbers")), NO_MODEL)
 
 
@@ -163,7 +124,7 @@ def watched(runs):
 
 @hookimpl
 def harness2_proposers():
-    return [Provider("trying", "fails on the way", "kill_plugins:Trying")]
+    return [Provider("mishaps", "meets everything on the way", "harness2_core.testing.mishaps:Mishaps")]
 
 
 @hookimpl
@@ -196,6 +157,10 @@ class Count:
     records_different: int = 0
     causes: Counter[str] = field(factory=Counter)
     """How attempts ended that came to nothing, over all sweeps."""
+    met: Counter[str] = field(factory=Counter)
+    """What was on the way, over all sweeps."""
+    missed: set[str] = field(factory=set)
+    """What should have been on the way of each of them, and was not."""
 
 
 def main() -> int:
@@ -227,6 +192,9 @@ def measure(root: Path, given: argparse.Namespace) -> Count:
         if undisturbed not in (0, 2):
             sys.exit(f"the undisturbed run ended with {undisturbed}:\n{(root / 'output.txt').read_text()}")
         expected = comparable(FilesystemStore(quiet / "store"))
+        on_the_way = frozenset(met(FilesystemStore(quiet / "store")))
+        if given.k > 1 and on_the_way != EVERYTHING:  # at k = 1 nobody votes
+            sys.exit(f"not on the way of the undisturbed run: {', '.join(sorted(EVERYTHING - on_the_way))}")
         began = time.monotonic()
         program.run(arguments(root, quiet, given))
         starting = time.monotonic() - began  # nothing was left to do
@@ -245,9 +213,10 @@ def measure(root: Path, given: argparse.Namespace) -> Count:
             if code != undisturbed:
                 sys.exit(f"a run ended with {code}:\n{(root / 'output.txt').read_text()[-3000:]}")
             compare(count, runs, expected, orders)
+            count.missed |= on_the_way.difference(met(FilesystemStore(runs / "store")))
             forget(orders)
             shutil.rmtree(runs)
-            shutil.rmtree(runs.with_name("runs.tries"))
+            shutil.rmtree(tries(runs))
     return count
 
 
@@ -259,6 +228,7 @@ def compare(count: Count, runs: Path, expected: object, orders: Path) -> None:
     count.sweeps += 1
     count.records_different += sum(found.get(key) != expected.get(key) for key in {*found, *expected})
     count.paid_again += len(paid_again(orders))
+    count.met += met(store)
     begun = {key.partition("/")[0] for what, kind, key in steps(orders) if what == "put" and kind == "attempt"}
     count.requests += len(begun)
     for digest in begun:
@@ -280,7 +250,7 @@ def arguments(root: Path, runs: Path, given: argparse.Namespace) -> list[str]:
         "run.k": str(given.k),
         "run.modes": given.modes,
         "run.runs": str(runs),
-        "roles.improver.provider": "trying",
+        "roles.improver.provider": "mishaps",
         "adapters.tasks.path": str(root / "bench"),
         "adapters.tasks.name": "kills",
     }
@@ -297,7 +267,7 @@ def make_bench(root: Path, orders: Path) -> None:
         files[f"bench/{task}/task.toml"] = 'expects = ["sum.txt"]\n'
     info = "site/kill_plugins-1.0.dist-info"
     files[f"{info}/METADATA"] = "Metadata-Version: 2.1\nName: kill-plugins\nVersion: 1.0\n"
-    entries = ("proposer.trying", "substrate.adding.ad", "engine.hurried", "store.watched")
+    entries = ("proposer.mishaps", "substrate.adding.ad", "engine.hurried", "store.watched")
     files[f"{info}/entry_points.txt"] = "[harness2.v1]\n" + "".join(f"{name} = kill_plugins\n" for name in entries)
     files["site/kill_plugins.py"] = PLUGINS.replace("@ORDERS@", repr(str(orders)))
     for path, text in files.items():
@@ -313,6 +283,7 @@ def told(count: Count, given: argparse.Namespace, seconds: float) -> int:
         "requests": count.requests,
         "attempts cut short by a kill": count.cut_short,
         **{f"attempts lost: {cause}": number for cause, number in sorted(count.causes.items())},
+        **{f"met: {what}": number for what, number in sorted(count.met.items())},
         "requests begun again after they had finished": count.paid_again,
         "records different from an undisturbed run": count.records_different,
     }
@@ -327,6 +298,8 @@ def told(count: Count, given: argparse.Namespace, seconds: float) -> int:
                 "requests": count.requests,
                 "cut_short": count.cut_short,
                 "lost": dict(sorted(count.causes.items())),
+                "met": dict(sorted(count.met.items())),
+                "missed": sorted(count.missed),
                 "paid_again": count.paid_again,
                 "records_different": count.records_different,
                 "modes": given.modes,
@@ -335,7 +308,9 @@ def told(count: Count, given: argparse.Namespace, seconds: float) -> int:
             }
         )
     )
-    return 1 if count.paid_again or count.records_different else 0
+    if count.missed:
+        print(f"not on the way of each sweep: {', '.join(sorted(count.missed))}")
+    return 1 if count.paid_again or count.records_different or count.missed else 0
 
 
 if __name__ == "__main__":

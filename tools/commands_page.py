@@ -23,7 +23,8 @@ from harness2_core.plugins.registry import Registry
 
 ROOT: Final = Path(__file__).resolve().parent.parent
 PAGE: Final = ROOT / "docs" / "commands.md"
-ALIKE: Final = frozenset(f"--{flag.name}" for flag in FLAGS) | {"-o"}
+ALIKE: Final = {f"--{flag.name}": f"flag_{flag.name.replace('-', '_')}" for flag in FLAGS} | {"-o": "option_texts"}
+"""Options that such commands have, and what the commands call their values: one of the same name may be its own."""
 
 HEAD: Final = """\
 # Commands
@@ -55,8 +56,8 @@ def _commands() -> Iterator[tuple[str, Any]]:  # the type of a command is privat
 def _section(title: str, command: Any, level: str = "##") -> Iterator[str]:
     parts = getattr(command, "commands", {})
     options = {name for item in getattr(command, "params", ()) for name in item.opts}
-    left_out = ALIKE if options >= ALIKE else frozenset()
-    own = [] if parts else [item for item in command.params if not left_out.intersection(item.opts)]
+    left_out = frozenset(ALIKE.values()) if options >= ALIKE.keys() else frozenset()
+    own = [] if parts else [item for item in command.params if item.name not in left_out]
     said = command.help or program.COMMANDS[title.split()[-1]].summary
     lines = [f"{level} `{title}`", "", cell(" ".join(said.split())), ""]
     if own:

@@ -94,9 +94,9 @@ def _command(title: str, command: Any) -> Iterator[str]:
     yield _text(command.help or program.COMMANDS[title.split()[-1]].summary)
     if not parts:
         options = {name for item in command.params for name in item.opts}
-        left_out = ALIKE if options >= ALIKE else frozenset()
+        left_out = frozenset(ALIKE.values()) if options >= ALIKE.keys() else frozenset()
         for item in command.params:
-            if not left_out.intersection(item.opts):
+            if item.name not in left_out:
                 yield from _option(_names(item), item.help or "")
     for name, part in parts.items():
         yield from _command(f"{title} {name}", part)

@@ -68,7 +68,7 @@ from .hookspecs import hookimpl
 from .judges import Grading, Item, Judge
 from .runtime import Call, ChecksChannels, Engine, ModelAccess, Sandbox, Store, TakesMany, TellsFailure, Work
 from .sessions import DrivesAgent, Proposer, Said
-from .strategies import Mode, Reflector, Selector, ShipsTemplates
+from .strategies import CountsSessions, Mode, Reflector, Selector, ShipsTemplates
 from .substrates import (
     KnowsPrice,
     RemoteAgent,
@@ -105,6 +105,7 @@ __all__ = [
     "CollectsOutput",
     "ConfigError",
     "Context",
+    "CountsSessions",
     "Damaged",
     "Dialogue",
     "Digest",

@@ -26,6 +26,17 @@ class Reflector(Protocol):
 
 
 @runtime_checkable
+class CountsSessions(Protocol):
+    """A selector or reflector that can tell beforehand how many sessions it asks for; others are taken to ask for one.
+
+    A limit of sessions keeps room for them before a mode of a task begins.
+    """
+
+    def sessions(self, candidates: int) -> int:
+        """At most so many, corrections aside, for a ballot (a round) of so many finals."""
+
+
+@runtime_checkable
 class Mode(Protocol):
     """A pure function from k to a plan; `base1..basek` are given."""
 
@@ -38,4 +49,4 @@ class ShipsTemplates(Protocol):
     """A mode with mission texts of its own: stage template name -> text."""
 
     def templates(self) -> Templates:
-        """Added to those of core; a name that core has is replaced for this mode."""
+        """Added to those of core; a name that core has is replaced for this mode: its stages, votes and reflections."""

@@ -25,12 +25,13 @@ def diff(
             autocompletion=spans,
         ),
     ] = "base..adopted",
-    mode: Annotated[str, typer.Option("--mode", help="Mode token, where several have it.", autocompletion=modes)] = "",
+    mode: Annotated[str, typer.Option("--mode", help="Mode, where several have it.", autocompletion=modes)] = "",
     ns: Ns = "",
 ) -> None:
     """Print what a task's harnesses differ in, as a unified diff; by default what was adopted against the base."""
     from harness2_core.sweep.comparing import changes_between
+    from harness2_core.sweep.meaning import mode_meant
 
     reading = reading_of(ctx, options, ns)
-    changes = changes_between(reading, reading.summary(task), span, mode)
+    changes = changes_between(reading, reading.summary(task), span, mode_meant(reading.study, mode))
     say(changes.rstrip("\n") or "no difference")

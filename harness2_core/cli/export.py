@@ -25,7 +25,7 @@ def export(
         ),
     ],
     to: Annotated[Path, typer.Option("--to", metavar="DIR", help="A directory that does not exist yet, or is empty.")],
-    mode: Annotated[str, typer.Option("--mode", help="Mode token, where several adopted.", autocompletion=modes)] = "",
+    mode: Annotated[str, typer.Option("--mode", help="Mode, where several adopted.", autocompletion=modes)] = "",
     as_json: Annotated[bool, typer.Option("--json", help="Print what was written as JSON.")] = False,
     ns: Ns = "",
 ) -> None:
@@ -36,13 +36,14 @@ def export(
     from harness2_core.plugins.provider_settings import settings_of
     from harness2_core.sweep.exporting import adopted_of
     from harness2_core.sweep.exporting import export as write_out
+    from harness2_core.sweep.meaning import mode_meant
     from harness2_core.sweep.naming import names_of
 
     reading = reading_of(ctx, options, ns)
     substrate = names_of(reading.config, reading.registry)[0].substrate
     settings = settings_of(reading.registry, reading.config, "substrate", substrate)
     agent = facade.substrate(reading.registry, substrate, settings)
-    done = write_out(reading.study, agent, adopted_of(reading.study, name, mode), to)
+    done = write_out(reading.study, agent, adopted_of(reading.study, name, mode_meant(reading.study, mode)), to)
     if as_json:
         say_json({"directory": str(to), "substrate": substrate, **asdict(done), "env": dict(done.env)})
         return

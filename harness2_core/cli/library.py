@@ -15,9 +15,7 @@ from .terminal import one_line, say, say_json, table
 app = typer.Typer(rich_markup_mode=None, no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
 
 _Task = Annotated[str, typer.Argument(help="The task whose entry it is.", autocompletion=tasks)]
-_Mode = Annotated[
-    str, typer.Option("--mode", help="Mode token, where several modes adopted something.", autocompletion=modes)
-]
+_Mode = Annotated[str, typer.Option("--mode", help="Mode, where several adopted something.", autocompletion=modes)]
 
 
 @app.command("list")
@@ -51,10 +49,11 @@ def list_entries(
 def show_entry(ctx: typer.Context, options: tuple[str, ...], task: _Task, mode: _Mode = "", ns: Ns = "") -> int:
     """Print one entry: why it was picked, what its edits did, the lesson, and the changes to base."""
     from harness2_core.method.library import experience_md
+    from harness2_core.sweep.meaning import mode_meant
     from harness2_core.sweep.shelves import entry_of
 
     reading = reading_of(ctx, options, ns)
-    entry = entry_of(reading.study, task, mode)
+    entry = entry_of(reading.study, task, mode_meant(reading.study, mode))
     say(experience_md(entry.adoption, entry.inventory))
     changes = reading.changes(entry.adoption.tree, entry.adoption.label)
     say(changes.rstrip("\n") or "the adopted harness is the base")
@@ -72,10 +71,11 @@ def export_entry(
     ns: Ns = "",
 ) -> int:
     """Write an adopted harness, and its experience, into a directory."""
+    from harness2_core.sweep.meaning import mode_meant
     from harness2_core.sweep.shelves import entry_of, export
 
     study = reading_of(ctx, options, ns).study
-    export(study, entry_of(study, task, mode), to)
+    export(study, entry_of(study, task, mode_meant(study, mode)), to)
     say(f"written to {to}")
     return 0
 
@@ -84,10 +84,11 @@ def export_entry(
 @run_options
 def forget_entry(ctx: typer.Context, options: tuple[str, ...], task: _Task, mode: _Mode = "", ns: Ns = "") -> int:
     """Hide an entry from all later tasks. What ran with it is not reopened, and its records stay in the store."""
+    from harness2_core.sweep.meaning import mode_meant
     from harness2_core.sweep.shelves import entry_of, forget
 
     study = reading_of(ctx, options, ns).study
-    entry = entry_of(study, task, mode)
+    entry = entry_of(study, task, mode_meant(study, mode))
     forget(study, entry)
     say(f"forgotten: {entry.adoption.mode} {task}")
     return 0

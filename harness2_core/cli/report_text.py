@@ -119,12 +119,13 @@ def _spending_lines(found: Report) -> list[str]:
 
 
 def _vote_lines(found: Report) -> list[str]:
-    head = ("voted again", "mode", "tasks", "same pick", "first", "second", "difference", "n")
+    head = ("voted again", "mode", "tasks", "failed", "same pick", "first", "second", "difference", "n")
     rows = [
         (
             vote.selector,
             _mode(found, vote.mode),
             str(vote.tasks),
+            str(vote.failed),
             str(vote.same),
             percent(vote.first),
             percent(vote.second),

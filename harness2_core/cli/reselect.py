@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
@@ -16,6 +16,9 @@ from .terminal import one_line, say, say_json, table, warn
 if TYPE_CHECKING:
     from harness2_core.sweep.reselecting import Reselected
 
+WHY_CHARS: Final = 240
+"""Of a reason: room for what `pairwise` tells of its bias."""
+
 
 @run_options
 def reselect(
@@ -23,14 +26,20 @@ def reselect(
     options: tuple[str, ...],
     voter: Annotated[
         str,
-        typer.Option("--by", metavar="NAME", help="The selector that votes again.", autocompletion=selectors),
+        typer.Option(
+            "--selector", "--by", metavar="NAME", help="The selector that votes again.", autocompletion=selectors
+        ),
     ],
     as_json: Annotated[bool, typer.Option("--json", help="Print the picks as JSON.")] = False,
     no_live: NoLive = False,
     ns: Ns = "",
 ) -> int:
-    """Vote again on every finished task with another selector, and set its picks beside the first ones."""
+    """Vote again on every finished task with another selector, and set its picks beside the first ones.
+
+    Adopts nothing. Who has voted is not asked again, unless it failed or the task has other finals by now.
+    """
     from harness2_core.model.serial import plain  # here: the shell completes names without all this
+    from harness2_core.sweep.reselecting import failed
     from harness2_core.sweep.run import reselect_sweep
     from harness2_core.sweep.signals import asked_by_signals
     from harness2_core.sweep.stop import Stop
@@ -44,9 +53,9 @@ def reselect(
         say_json([plain(row) for row in result.rows])
     else:
         say(_table(result))
-        both = [row for row in result.rows if row.second is not None]
-        same = sum(1 for row in both if row.second is not None and row.first.chosen == row.second.chosen)
-        say(f"{voter} agrees on {same} of {len(both)}; paid for {result.paid.sessions} sessions now")
+        votes = [(row.first, row.second) for row in result.rows if row.second is not None and not failed(row.second)]
+        same = sum(first.chosen == second.chosen for first, second in votes)
+        say(f"{voter} agrees on {same} of {len(votes)}; paid for {result.paid.sessions} sessions now")
     if result.interrupted:
         return ended_by(result.signal)
     if not result.rows:
@@ -56,13 +65,15 @@ def reselect(
 
 
 def _table(result: Reselected) -> str:
+    from harness2_core.sweep.reselecting import failed
+
     rows = []
     for row in result.rows:
         second = row.second
         note = ""
-        if second is not None and second.fallback:
-            note = f"failed, first in ballot order: {one_line(second.error)}"
+        if second is not None and failed(second):
+            note = f"failed: {one_line(second.error)}"
         elif second is not None:
-            note = one_line(second.why)[:80]
+            note = one_line(second.why or second.error)[:WHY_CHARS]
         rows.append((row.task, row.mode, row.first.chosen, second.chosen if second is not None else "-", note))
     return table(("task", "mode", "first", "second", "why"), rows)

@@ -7,7 +7,7 @@ flag, a variable and a line of `harness2.toml` mean the same and are validated i
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import wraps
 from typing import Annotated, Any, Final, NamedTuple, TypeAlias
 
@@ -77,10 +77,15 @@ FLAGS: Final = (
 
 
 def run_options(command: Callable[..., int | None]) -> Callable[..., int | None]:
-    """Adds the shared flags and `-o`; the command gets them as `options`: `table.key=value` texts."""
+    """Adds the shared flags and `-o`; the command gets them as `options`: `table.key=value` texts.
+
+    A flag that the command has itself, with a meaning of its own, is not added.
+    """
     signature = inspect.signature(command, eval_str=True)
     own = [item for item in signature.parameters.values() if item.name != "options"]
-    added = [_parameter(flag) for flag in FLAGS]
+    taken = {name for item in own for name in _flags_of(item)}
+    flags = [flag for flag in FLAGS if f"--{flag.name}" not in taken]
+    added = [_parameter(flag) for flag in flags]
     more: Any = Annotated[
         list[str] | None,
         typer.Option("-o", metavar="TABLE.KEY=VALUE", help="Any setting of the configuration. Repeatable."),
@@ -90,7 +95,7 @@ def run_options(command: Callable[..., int | None]) -> Callable[..., int | None]
     @wraps(command)
     def wrapped(**values: Any) -> int | None:
         texts: list[str] = list(values.pop("option_texts") or ())
-        for flag in FLAGS:
+        for flag in flags:
             value = values.pop(_python_name(flag.name))
             if value is not None:
                 texts += [f"{key}={str(value).lower() if flag.switch else value}" for key in flag.keys]
@@ -101,6 +106,13 @@ def run_options(command: Callable[..., int | None]) -> Callable[..., int | None]
     wrapped.__signature__ = signature.replace(parameters=[*shown, *added, extra])  # type: ignore[attr-defined]
     wrapped.__annotations__ = {item.name: item.annotation for item in (*own, *added, extra)}
     return wrapped
+
+
+def _flags_of(item: inspect.Parameter) -> Iterator[str]:
+    for told in getattr(item.annotation, "__metadata__", ()):
+        # In an annotation, typer takes the first name for the default, and knows better later.
+        names = (getattr(told, "default", None), *(getattr(told, "param_decls", None) or ()))
+        yield from (name for name in names if isinstance(name, str))
 
 
 def _parameter(flag: Flag) -> inspect.Parameter:

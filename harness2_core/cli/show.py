@@ -17,7 +17,7 @@ def show(
     ctx: typer.Context,
     options: tuple[str, ...],
     task: Annotated[str | None, typer.Argument(help="A task; without it, all of them.", autocompletion=tasks)] = None,
-    mode: Annotated[str, typer.Option("--mode", help="Only this mode, by its token.", autocompletion=modes)] = "",
+    mode: Annotated[str, typer.Option("--mode", help="Only this mode, by name or token.", autocompletion=modes)] = "",
     trajectory: Annotated[
         str, typer.Option(metavar="LABEL", help="Print a rollout's transcript.", autocompletion=labels)
     ] = "",
@@ -37,6 +37,7 @@ def show(
     from attrs import evolve
 
     from harness2_core.model.serial import plain
+    from harness2_core.sweep.meaning import mode_meant
 
     from .show_text import delivered_lines, evidence_lines, summary_lines, table_lines
 
@@ -50,7 +51,7 @@ def show(
             say(table_lines(summaries))
         return 0
     summary = reading.summary(task)
-    if mode:
+    if mode := mode_meant(reading.study, mode):
         summary = evolve(summary, modes={mode: reading.modes(summary, mode)[0]})
     if trajectory:
         rollout = reading.rollout(reading.roll(summary, mode, trajectory).rollout)

@@ -4,7 +4,7 @@ Finals that delivered nothing, or only blanks, are dropped with the reason. Equa
 bytes, or the same views) are one candidate, standing for the final whose harness is nearest to base, then for the first
 in plan order. Ids are given in an order shuffled by the draw. No label, run id, harness or judgement gets in. Where a
 task's product may be a state of its environment and nobody delivered a file, transcripts stand in, with every line of
-the harness taken out of them.
+the harness, and every path that base has not, taken out of them.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from harness2_core.model.manifest import Manifest
 from harness2_core.model.records import Rollout
 from harness2_core.model.strategy import Ballot
 from harness2_core.model.templates import Templates
-from harness2_core.model.trajectory import cut
+from harness2_core.model.trajectory import shortened
 from harness2_core.model.tree import HarnessTree
 
 from .cuts import Caps, is_image, too_many, too_much
@@ -33,6 +33,7 @@ from .entries import Final, has_transcript, why_not, without_doubles
 from .evidence import lay_task
 from .layout import Layout, left_out, shown
 from .missions import words_of
+from .runs import missed_lines
 
 HARNESS_LINE_CHARS: Constant = 24
 """Shorter lines of a harness are not taken out of transcripts: they are common words, and say nothing of it."""
@@ -76,9 +77,13 @@ class Drawn:
 
 
 def needed(contest: Contest) -> tuple[Digest, ...]:
-    """The digests whose texts `ballot` wants: text views, and transcripts where they may stand in."""
-    finals = contest.finals
-    views = {e.digest for f in finals for path, e in f.rollout.views.entries.items() if not is_image(path)}
+    """The digests whose texts `ballot` may ask for: text views, and transcripts where they may stand in.
+
+    What is too big to be shown is not read.
+    """
+    finals, most = contest.finals, contest.caps.bytes_seen
+    shown = (item for final in finals for item in final.rollout.views.entries.items())
+    views = {entry.digest for path, entry in shown if not is_image(path) and entry.size <= most}
     if contest.spec.state_deliverable:
         views.update(final.rollout.transcript.digest for final in finals)
     return tuple(sorted(views))
@@ -92,7 +97,7 @@ def ballot(contest: Contest, texts: Mapping[Digest, str]) -> Drawn:
     if not kept and contest.spec.state_deliverable:
         kept = [final for final in contest.finals if has_transcript(final, texts)]
         each = contest.caps.bytes_seen // max(len(kept), 1)
-        stand_ins = {final.label: cut(_told(final, texts), each) for final in kept}
+        stand_ins = {final.label: shortened(_told(final, contest.base, texts), each) for final in kept}
         dropped = {label: why for label, why in dropped.items() if label not in stand_ins}
     standing, same = without_doubles(kept, contest.base, stand_ins)
     seed = int(hashlib.sha256(contest.draw.encode()).hexdigest()[:16], 16)
@@ -108,7 +113,7 @@ def ballot(contest: Contest, texts: Mapping[Digest, str]) -> Drawn:
     if len(candidates) < 2:
         return drawn
     layout = Layout()
-    lay_task(layout, contest.material)
+    lay_task(layout, contest.material, contest.caps)
     seen = (
         {id: _lay_transcript(layout, id, stand_ins[final.label]) for id, final in candidates.items()}
         if stand_ins
@@ -156,13 +161,13 @@ def _index(id: str, rollout: Rollout, seen: Mapping[str, str], kept: Collection[
     lines += [f"- {shown(path)}: {entry.size:,} bytes" for path, entry in list(made.items())[: caps.files]]
     if len(made) > caps.files:
         lines.append(left_out(f"{len(made) - caps.files:,} more names"))
-    lines += ["", f"Shown in `context/candidates/{id}/`, as text and images:", ""]
+    lines += [*missed_lines(rollout), "", f"Shown in `context/candidates/{id}/`, as text and images:", ""]
     for path, entry in list(rollout.views.entries.items())[: caps.files]:
         size = f"{len(seen[path]):,} characters" if path in seen else f"{entry.size:,} bytes"
         lines.append(f"- {shown(path)}: {size}" if path in kept else left_out(f"{shown(path)} ({size})"))
     if len(rollout.views.entries) > caps.files:
         lines.append(left_out(f"{len(rollout.views.entries) - caps.files:,} more views"))
-    if len(kept) == len(rollout.views.entries):
+    if len(kept) == len(rollout.views.entries) and not rollout.missed:
         lines += ["", "Nothing was trimmed. Judging it means opening the part that decides."]
     return "\n".join(lines) + "\n"
 
@@ -174,12 +179,15 @@ def _told_index(id: str, transcript: str) -> str:
     )
 
 
-def _told(final: Final, texts: Mapping[Digest, str]) -> str:
-    """The transcript without the lines of the harness that made it."""
-    text = texts[final.rollout.transcript.digest]
+def _told(final: Final, base: HarnessTree, texts: Mapping[Digest, str]) -> str:
+    """The transcript without the lines of the harness that made it, and without the paths that only it has."""
     lines = {line.strip() for body in final.tree.files.values() for line in body.splitlines()}
-    for line in sorted(lines, key=lambda line: (-len(line), line)):
-        if len(line) >= HARNESS_LINE_CHARS:
-            for form in (line, json.dumps(line)[1:-1], json.dumps(line, ensure_ascii=False)[1:-1]):
-                text = text.replace(form, left_out("a line of its set-up"))
+    gone = dict.fromkeys((line for line in lines if len(line) >= HARNESS_LINE_CHARS), left_out("a line of its set-up"))
+    gone |= {
+        path: left_out("a path of its set-up") for path in final.tree.files if "/" in path and path not in base.files
+    }
+    text = texts[final.rollout.transcript.digest]
+    for said in sorted(gone, key=lambda said: (-len(said), said)):
+        for form in dict.fromkeys((said, json.dumps(said)[1:-1], json.dumps(said, ensure_ascii=False)[1:-1])):
+            text = text.replace(form, gone[said])
     return text

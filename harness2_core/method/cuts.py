@@ -1,8 +1,8 @@
 """What is left out when observations outgrow a session's workspace: the biggest items first, whoever made them.
 
 A rule by sizes alone, so that it is the same whatever order things were finished in, and so that no text is read for
-it. The task's own inputs and the harnesses are never cut: a session needs them to judge by, and they have caps of their
-own.
+it. The task's own inputs have a cap apart, far above that of real tasks: a session needs them to judge by. Harnesses
+are never cut: their surface has caps.
 """
 
 from __future__ import annotations
@@ -29,6 +29,10 @@ class Caps:
     """Images shown of one rollout."""
     note_chars: int = field(default=20_000, validator=at_least(1))
     """Characters of one stage's notes."""
+    diff_chars: int = field(default=200_000, validator=at_least(1))
+    """Characters of one harness's diff; the harness itself lies beside it."""
+    input_bytes: int = field(default=500_000_000, validator=at_least(1))
+    """Bytes of a task's inputs."""
 
 
 def too_much(sizes: Mapping[str, int], limit: int) -> frozenset[str]:

@@ -73,7 +73,8 @@ def without_doubles(
 def _equal(one: Final, other: Final, stand_ins: Mapping[str, str]) -> bool:
     if stand_ins:
         return stand_ins[one.label] == stand_ins[other.label]
-    return one.rollout.deliverables == other.rollout.deliverables or one.rollout.views == other.rollout.views
+    here, there = one.rollout, other.rollout
+    return (here.deliverables == there.deliverables or here.views == there.views) and here.missed == there.missed
 
 
 def _changed(base: HarnessTree, tree: HarnessTree) -> int:

@@ -27,8 +27,8 @@ from harness2_core.model.records import Rollout
 from harness2_core.model.trajectory import cut
 from harness2_core.model.tree import HarnessTree, diff
 
-from .cuts import Caps
-from .layout import Bundle, Layout
+from .cuts import Caps, too_much
+from .layout import Bundle, Layout, left_out
 from .runs import Shown, lay_runs, readable
 
 NAMED: Final = 6
@@ -57,7 +57,7 @@ class Given:
 
     card: TaskCard
     material: Manifest
-    """The task's: `task.md` and `source/`."""
+    """The task's: `task.md` and `source/`, flat where inputs are to be left out."""
     spec: BenchSpec
     start: HarnessTree
     """The tree that the stage edits."""
@@ -71,23 +71,30 @@ class Given:
 def stage_evidence(stage: Stage, given: Given) -> Bundle:
     """What the session of `stage` may read. Trees are mentioned by their manifests; their files are in the store."""
     layout = Layout()
-    lay_task(layout, given.material)
+    cuts = lay_task(layout, given.material, given.caps)
     lay_decisions(layout, given.decisions, stage.decisions, given.caps)
     runs = [Shown(given.rollouts[x], f"rollouts/{x}.md", f"deliverables/{x}") for x in stage.rollouts]
     pool = [Shown(given.pool[x].rollout, f"pool/{x}/rollout.md", f"pool/{x}/deliverables") for x in stage.pool]
-    cuts = lay_runs(layout, [*runs, *pool], given.spec, given.card.expects, given.caps)
+    cuts += lay_runs(layout, [*runs, *pool], given.spec, given.card.expects, given.caps)
     for label in stage.pool:
         tree = given.pool[label].tree
         layout.mount(f"pool/{label}/harness", tree.manifest())
-        layout.text(f"pool/{label}/harness.diff", diff_text(given.start, tree, "current", label))
+        layout.text(f"pool/{label}/harness.diff", diff_text(given.start, tree, "current", label, given.caps))
     layout.mount("library", given.library)
     return layout.bundle(tuple(_listing(stage, given)), cuts)
 
 
-def lay_task(layout: Layout, material: Manifest) -> None:
-    """The task's text and inputs, as the material step stored them."""
+def lay_task(layout: Layout, material: Manifest, caps: Caps) -> tuple[str, ...]:
+    """The task's text and inputs, as the material step stored them; returns what was left out, in words.
+
+    Single inputs can be left out only of a `material` that is flat.
+    """
     kept = {path: e for path, e in material.entries.items() if path == "task.md" or path.startswith("source/")}
-    layout.adopt(kept)
+    gone = too_much({path: e.size for path, e in kept.items() if path.startswith("source/")}, caps.input_bytes)
+    layout.adopt({path: entry for path, entry in kept.items() if path.endswith("/") or path not in gone})
+    for path in sorted(path for path in gone if not path.endswith("/")):
+        layout.text(path, left_out(f"{kept[path].size:,} bytes") + "\n")
+    return tuple(f"{path} was left out" for path in sorted(gone) if not path.endswith("/"))
 
 
 def lay_decisions(layout: Layout, notes: Mapping[str, str], labels: Sequence[str], caps: Caps) -> None:
@@ -97,9 +104,10 @@ def lay_decisions(layout: Layout, notes: Mapping[str, str], labels: Sequence[str
         layout.text(f"decisions/{label}.md", (text or "(this stage left no notes)") + "\n")
 
 
-def diff_text(old: HarnessTree, new: HarnessTree, old_name: str, new_name: str) -> str:
-    """A diff that says so when there is nothing in it."""
-    return diff(old, new, old_name, new_name) or f"(no file differs from {old_name})\n"
+def diff_text(old: HarnessTree, new: HarnessTree, old_name: str, new_name: str, caps: Caps) -> str:
+    """A diff that says so when there is nothing in it. A line of a harness that imitates our mark is quoted."""
+    text = diff(old, new, old_name, new_name)
+    return cut(text, caps.diff_chars) if text else f"(no file differs from {old_name})\n"
 
 
 def task_lines(material: Manifest) -> list[str]:

@@ -95,8 +95,10 @@ def shown(path: str) -> str:
 
 
 def one_line(text: str, limit: int = 300) -> str:
-    """`text` for a line of an index: blanks folded, cut at `limit` characters."""
+    """`text` for a line of an index, blanks folded; beyond `limit` characters, our mark is on the next line."""
     if not text.isprintable():
         text = "".join(c if c.isprintable() else " " for c in text)
     folded = " ".join(text.split())
-    return folded if len(folded) <= limit else folded[: limit - 1] + "…"
+    if len(folded) <= limit:
+        return folded
+    return f"{folded[:limit]}\n{left_out(f'{len(folded) - limit:,} characters')}"

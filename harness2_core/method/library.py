@@ -18,9 +18,14 @@ from harness2_core.model.names import file_name
 from harness2_core.model.records import Adoption
 from harness2_core.model.strategy import Edit
 from harness2_core.model.surface import Surface
+from harness2_core.model.trajectory import cut
 
 from .layout import Bundle, Layout, left_out, one_line
 
+FIELD_CHARS: Final = 8_000
+"""Characters of each part of a lesson, of each column of a row on edits, and of a reason."""
+EDITS: Final = 200
+"""Rows on edits in one entry."""
 NO_LESSON: Final = "(no lesson was drawn from it)"
 _PLURALS: Final = {
     "skill": "skills",
@@ -101,10 +106,12 @@ def experience_md(adoption: Adoption, inventory: str) -> str:
         f"- **adopted**: {one_line(adoption.label)}\n- **harness**: {inventory}",
     ]
     if adoption.why.strip():
-        parts.append(f"## Why it was picked\n\n{adoption.why.strip()}")
+        parts.append(f"## Why it was picked\n\n{cut(adoption.why.strip(), FIELD_CHARS)}")
     edits = adoption.edits or (adoption.lesson.edits if adoption.lesson else ())
     if edits:
-        parts.append("## What each edit did\n\n" + "\n".join(_edit(edit) for edit in edits))
+        rows = [_edit(edit) for edit in edits[:EDITS]]
+        rows += [left_out(f"{len(edits) - EDITS:,} more")] if len(edits) > EDITS else []
+        parts.append("## What each edit did\n\n" + "\n".join(rows))
     parts.append("## Lesson")
     if adoption.lesson is None:
         parts.append(NO_LESSON)
@@ -133,8 +140,10 @@ def inventory(tree: Manifest, surface: Surface) -> str:
 def _edit(edit: Edit) -> str:
     told = [("in", edit.candidates), ("change", edit.change), ("observed", edit.observed), ("verdict", edit.verdict)]
     rest = "; ".join(f"{name}: {_indented(text)}" for name, text in told if text.strip())
-    return f"- `{one_line(edit.component)}`" + (f" ({rest})" if rest else "")
+    component, _, mark = one_line(edit.component).partition("\n")
+    return f"- `{component}`" + (f" ({rest})" if rest else "") + (f"\n  {mark}" if mark else "")
 
 
 def _indented(text: str) -> str:
-    return text.strip().replace("\n", "\n  ")
+    """A model's text, which may be of any length and imitate our mark."""
+    return cut(text.strip(), FIELD_CHARS).replace("\n", "\n  ")

@@ -8,8 +8,7 @@ directory puts others in their place. A mission names no path that is not in the
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import cache, lru_cache
 from importlib.resources import files
 from typing import Final
@@ -19,11 +18,19 @@ from attrs import asdict
 from harness2_core.model.bench import BenchWords
 from harness2_core.model.errors import ConfigError
 from harness2_core.model.frozen import FrozenMap
+from harness2_core.model.nearest import near
 from harness2_core.model.plan import Stage
 from harness2_core.model.surface import Surface
 from harness2_core.model.templates import Templates
+from harness2_core.model.trajectory import cut
+
+from .layout import left_out
 
 SUFFIX: Final = ".md.jinja"
+TOLD_CHARS: Final = 20_000
+"""Characters of problems, and of notes, that a correction repeats; some agents take a mission as one argument."""
+LINE_CHARS: Final = 2_000
+"""Characters of one of them."""
 
 
 def mission(stage: Stage, listing: tuple[str, ...], words: BenchWords, surface: Surface, templates: Templates) -> str:
@@ -33,16 +40,9 @@ def mission(stage: Stage, listing: tuple[str, ...], words: BenchWords, surface: 
     )
 
 
-def stage_correction(mission: str, problems: Sequence[str], notes: Sequence[str] = ()) -> str:
+def stage_correction(mission: str, problems: Sequence[str], notes: Sequence[str], templates: Templates) -> str:
     """The mission again, with why the edit was refused (`problems`) and what was put right by itself (`notes`)."""
-    parts = [mission.rstrip(), "# Your edit could not be accepted", _bullets(problems)]
-    if notes:
-        parts += ["Of itself, without your doing:", _bullets(notes)]
-    parts.append(
-        "`context/harness/` holds the files as you left them. Mend there what is named here, keep the rest of your "
-        "edit, and reply again as told above."
-    )
-    return "\n\n".join(parts) + "\n"
+    return templates.render("correct", mission=mission.rstrip(), problems=_bullets(problems), notes=_bullets(notes))
 
 
 @lru_cache(256)
@@ -59,27 +59,41 @@ def core_templates() -> Templates:
     return Templates(FrozenMap({item.name.removesuffix(SUFFIX): item.read_text("utf-8") for item in found}))
 
 
-def overridden(templates: Templates, texts: Mapping[str, str]) -> Templates:
+def overridden(templates: Templates, texts: Mapping[str, str], elsewhere: Collection[str] = ()) -> Templates:
     """`templates` with those of a person's directory (file name -> text) in their place.
 
-    `ConfigError` for a file that stands for none of them: a misspelt one would silently change nothing.
+    Names in `elsewhere` are texts of other modes: they are passed over. `ConfigError` for a file that stands for no
+    text at all: a misspelt one would silently change nothing.
     """
     taken: dict[str, str] = {}
+    known = {*templates.texts, *elsewhere}
     for file_name, text in sorted(texts.items()):
         name = file_name.removesuffix(SUFFIX)
-        if name == file_name or name not in templates.texts:
-            near = difflib.get_close_matches(name, list(templates.texts), 1)
-            known = f"did you mean {near[0] + SUFFIX!r}?" if near else f"known are {', '.join(templates.texts)}"
-            raise ConfigError(f"{file_name!r} replaces no mission text; {known}", f"name it <template>{SUFFIX}")
-        taken[name] = text
+        if name == file_name or name not in known:
+            stem = file_name.casefold().partition(".")[0]
+            hint = near(stem, known) or f"known are {', '.join(sorted(known))}; "
+            raise ConfigError(f"{file_name!r} replaces no mission text", f"{hint}name it <template>{SUFFIX}")
+        if name in templates.texts:
+            taken[name] = text
     return templates.with_texts(FrozenMap(taken))
 
 
 @lru_cache(16)
-def _components(surface: Surface) -> frozenset[str]:
+def _components(surface: Surface) -> tuple[str, ...]:
+    """Sorted: a text that lists them is the same in every process."""
     listed = {item.component for item in surface.allowed} | ({"always-on"} if surface.always_on else set())
-    return frozenset(listed if surface.sub_agents else listed - {"sub-agent"})
+    return tuple(sorted(listed if surface.sub_agents else listed - {"sub-agent"}))
 
 
 def _bullets(lines: Sequence[str]) -> str:
-    return "\n".join("- " + line.strip().replace("\n", "\n  ") for line in lines)
+    """The first of `lines`, as many as there is room for; what is left out is counted."""
+    told: list[str] = []
+    room = TOLD_CHARS
+    for index, line in enumerate(lines):
+        bullet = "- " + cut(line.strip(), LINE_CHARS).replace("\n", "\n  ")
+        room -= len(bullet)
+        if told and room < 0:
+            told.append(left_out(f"{len(lines) - index:,} more"))
+            break
+        told.append(bullet)
+    return "\n".join(told)

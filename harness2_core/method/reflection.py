@@ -82,15 +82,15 @@ def round_of(done: Finished, words: BenchWords, templates: Templates) -> tuple[R
 
 def _evidence(done: Finished) -> Bundle:
     layout = Layout()
-    lay_task(layout, done.material)
+    cuts = lay_task(layout, done.material, done.caps)
     lay_decisions(layout, done.decisions, done.stages, done.caps)
     runs = [Shown(done.rollouts[label], f"rollouts/{label}.md", f"deliverables/{label}") for label in done.rolls]
-    cuts = lay_runs(layout, runs, done.spec, done.card.expects, done.caps)
+    cuts += lay_runs(layout, runs, done.spec, done.card.expects, done.caps)
     layout.mount("base_harness", done.base.manifest())
     layout.mount("harness", done.trees.get(done.adopted, done.base).manifest())
     for label in done.stages:
         layout.mount(f"pool/{label}/harness", done.trees[label].manifest())
-        layout.text(f"pool/{label}/harness.diff", diff_text(done.base, done.trees[label], "base", label))
+        layout.text(f"pool/{label}/harness.diff", diff_text(done.base, done.trees[label], "base", label, done.caps))
     adoption = {"chosen": done.adopted, "chosen_id": done.choice.id, "ids": dict(done.ids), "why": done.choice.why}
     layout.text("adoption.json", json.dumps(adoption, ensure_ascii=False, indent=2, sort_keys=True) + "\n")
     return layout.bundle(tuple(_listing(done, done.stages)), cuts)

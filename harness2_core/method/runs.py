@@ -17,7 +17,7 @@ from harness2_core.model.channel import Outcome
 from harness2_core.model.records import EMPTY, Rollout
 
 from .cuts import Caps, is_image, too_many, too_much
-from .layout import MARK, Bundle, Layout, left_out, shown
+from .layout import MARK, Bundle, Layout, left_out, one_line, shown
 
 ENDED: Final = {
     Outcome.FINISHED: "the run ended by itself",
@@ -71,6 +71,11 @@ def readable(rollout: Rollout) -> bool:
     return rollout.usable and rollout.transcript != EMPTY
 
 
+def missed_lines(rollout: Rollout) -> list[str]:
+    """What was delivered and could not be kept, a mark each."""
+    return [f"{MARK}{one_line(text)}]" for text in rollout.missed]
+
+
 @lru_cache(128)  # each stage of a task shows the same rollouts
 def product(
     rollout: Rollout,
@@ -111,14 +116,16 @@ def _index(rollout: Rollout, expects: Collection[str], caps: Caps, gone: Collect
     if expects:
         lines += [f"- asked for {shown(path)}: {'there' if path in made else 'missing'}" for path in sorted(expects)]
         lines.append("")
+    missed = missed_lines(rollout)
     if not made:
-        return "\n".join([*lines, "No file was delivered."]) + "\n"
+        return "\n".join([*lines, "No file was delivered.", *missed]) + "\n"
     lines += [f"Files: {len(made)}", ""]
     lines += [
         f"- {shown(path)}" + ("" if names_only else f": {made[path].size:,} bytes") for path in list(made)[: caps.files]
     ]
     if len(made) > caps.files:
         lines.append(left_out(f"{len(made) - caps.files:,} more names"))
+    lines += missed
     if names_only:
         return "\n".join([*lines, "", _NAMES_ONLY]) + "\n"
     views = rollout.views.entries

@@ -1,13 +1,14 @@
 """`accept`: from the files an improver left to a harness tree, or to all the reasons why not.
 
-Droppings of editors are noted and ignored; real edits off the surface are refused; missing trigger lines of skills
-are added where they fit under the cap. Pure: the adapter's and substrate's own checks are passed in.
+Droppings of editors are noted and ignored, unless the harness had that very file before; real edits off the surface
+are refused; missing trigger lines of skills are added where they fit under the cap. Pure: the adapter's and
+substrate's own checks are passed in.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Final, TypeAlias
 
 from attrs import evolve, frozen
@@ -21,11 +22,21 @@ from .tree import HarnessTree, tree_problems
 
 Check: TypeAlias = Callable[[HarnessTree], Sequence[str]]
 
-_DROPPINGS: Final = re.compile(
-    r"(.*/)?(\.DS_Store|Thumbs\.db|desktop\.ini|.*~|\.#.*|#.*#|.*\.sw[a-p]|.*\.pyc|.*\.orig|.*\.rej|.*\.bak|.*\.tmp)\Z"
-    r"|(.*/)?(__pycache__|\.git|\.idea|\.vscode|\.mypy_cache|\.ruff_cache|\.pytest_cache|node_modules)/.*\Z",
-    re.DOTALL,
+_NAMES: Final = (
+    r"\.DS_Store|\._.*|Icon\r|Thumbs\.db|ehthumbs\.db|desktop\.ini|\.directory|\.localized"  # file managers
+    r"|.*~|\.#.*|#.*#|.*\.sw[a-p]|\..*\.s(?:w[q-z]|v[h-z])|4913|\..*\.kate-swp|.*\.save(?:\.\d+)?"  # editors at work
+    r"|\.?~lock\..*#|~\$.*|.*___jb_(?:tmp|old|bak)___|\.goutputstream-.*|\.nfs[0-9a-f]+|\.fuse_hidden[0-9a-f]+"
+    r"|\.viminfo|\.netrwhist|\.python_history|\.bash_history|\.node_repl_history|\.lesshst|nohup\.out"
+    r"|.*\.py[cod]|.*\.elc|.*\.class|\.coverage|\.eslintcache"  # interpreters and checkers
+    r"|.*\.orig|.*\.rej|.*\.bak|.*\.tmp|.*\.temp|.*\.old"
 )
+_FOLDERS: Final = (
+    r"__pycache__|\.git|\.hg|\.svn|\.jj|\.bzr|\.idea|\.vscode|\.vs|\.history|\.ropeproject|\.ipynb_checkpoints"
+    r"|\.[a-z]+_cache|\.cache|\.hypothesis|\.tox|\.nox|\.venv|node_modules|\.npm|\.AppleDouble|\.Spotlight-V100"
+    r"|\.Trashes|\.Trash-\d+|\.fseventsd|__MACOSX|\$RECYCLE\.BIN"
+)
+_DROPPINGS: Final = re.compile(rf"(?:.*/)?(?:(?:{_NAMES})|(?:{_FOLDERS})(?:/.*)?)\Z", re.DOTALL | re.IGNORECASE)
+"""A folder's own name too: left behind may be a link, or, of Git, a file."""
 
 
 @frozen
@@ -49,13 +60,19 @@ def is_dropping(path: str) -> bool:
     return _DROPPINGS.match(path) is not None
 
 
-def accept(surface: Surface, files: Mapping[str, bytes], checks: Sequence[Check] = ()) -> Accepted | Rejected:
-    """The tree in `files` (path -> bytes, as harvested), if `surface` and every check take it."""
-    notes = [f"ignored {path!r}: left behind by a tool" for path in sorted(files) if is_dropping(path)]
+def accept(
+    surface: Surface, files: Mapping[str, bytes], checks: Sequence[Check] = (), given: Collection[str] = ()
+) -> Accepted | Rejected:
+    """The tree in `files` (path -> bytes, as harvested), if `surface` and every check take it.
+
+    `given` are the paths that the improver was handed: whatever they are called, they are no droppings.
+    """
+    droppings = frozenset(path for path in files if path not in given and is_dropping(path))
+    notes = [f"ignored {path!r}: left behind by a tool" for path in sorted(droppings)]
     texts: dict[str, str] = {}
     found: list[str] = []
     for path, data in sorted(files.items()):
-        if is_dropping(path):
+        if path in droppings:
             continue
         try:
             texts[path] = data.decode()
@@ -63,8 +80,8 @@ def accept(surface: Surface, files: Mapping[str, bytes], checks: Sequence[Check]
             found.append(f"{path!r}: not UTF-8 text (byte {error.start}); a harness is text")
     found += tree_problems(FrozenMap(texts))
     if found:
-        readable = _readable_part(surface, files)
-        found += problems(surface, readable) if readable else ()
+        readable = _readable_part(surface, {path: files[path] for path in files if path not in droppings})
+        found += problems(surface, _with_triggers(surface, readable)[0]) if readable else ()
         return Rejected(tuple(dict.fromkeys(found)), tuple(notes))
     tree, repaired = _with_triggers(surface, HarnessTree(texts))
     found += problems(surface, tree)
@@ -80,7 +97,7 @@ def _readable_part(surface: Surface, files: Mapping[str, bytes]) -> HarnessTree 
     texts = {
         path: data.decode(errors="replace").replace("\x00", "\ufffd")
         for path, data in files.items()
-        if not is_dropping(path) and not unportable(path)
+        if not unportable(path)
     }
     if collisions(texts):
         texts = {path: text for path, text in texts.items() if surface.component(path)}
@@ -88,11 +105,15 @@ def _readable_part(surface: Surface, files: Mapping[str, bytes]) -> HarnessTree 
 
 
 def _with_triggers(surface: Surface, tree: HarnessTree) -> tuple[HarnessTree, tuple[str, ...]]:
-    """Adds a line for each skill that always-on text does not name, as long as the cap allows."""
-    notes = []
+    """Adds a line for each skill that always-on text does not name, as long as the cap allows.
+
+    A file that must not be blank is not begun with it: that would hide that the improver took the text away.
+    """
+    notes: list[str] = []
+    if surface.trigger_file in surface.required and not tree.files.get(surface.trigger_file, "").strip():
+        return tree, ()
     for name in trigger_missing(surface, tree):
-        meta = front_matter(tree.files[skills(surface, tree)[name]])
-        when = "" if isinstance(meta, str) else " ".join(str(meta.get("description", "")).split())
+        when = _description(tree.files[skills(surface, tree)[name]])
         text = tree.files.get(surface.trigger_file, "")
         line = f"- Load the skill `{name}` when: {when or 'its subject comes up'}\n"
         if surface.plain_always_on:
@@ -104,6 +125,14 @@ def _with_triggers(surface: Surface, tree: HarnessTree) -> tuple[HarnessTree, tu
             tree = candidate
             notes.append(f"added the missing trigger line of skill {name!r} to {surface.trigger_file}")
     return tree, tuple(notes)
+
+
+def _description(skill: str) -> str:
+    """What a skill says of itself, on one line; empty where its front matter does not say it in words."""
+    meta = front_matter(skill)
+    told = "" if isinstance(meta, str) else meta.get("description", "")
+    # Anything but a text is not shown: a value that refers to itself many times prints without end.
+    return " ".join(told.split()) if isinstance(told, str) else ""
 
 
 def tree_of(files: Mapping[str, bytes]) -> HarnessTree:

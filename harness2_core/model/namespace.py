@@ -19,6 +19,7 @@ from .errors import InvalidValue
 BENCH: Final = r"[a-z][a-z0-9_]{0,63}"
 SHORT: Final = r"[a-z]{2,8}"
 TAG: Final = r"[A-Za-z0-9_](?:[A-Za-z0-9_.\-]{0,62}[A-Za-z0-9_])?"
+LONGEST_TAG: Final = 64
 LABEL: Final = r"[a-z][a-z0-9_]*"
 
 _SEED_LIKE: Final = re.compile(r"s[0-9]+(-|\Z)")

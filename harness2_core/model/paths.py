@@ -86,6 +86,11 @@ def has_controls(text: str) -> bool:
     return _CONTROL.search(text) is not None
 
 
+def folded(path: str) -> str:
+    """The same for all paths that are one on a system that folds case and Unicode forms."""
+    return unicodedata.normalize("NFC", unicodedata.normalize("NFC", path).casefold())
+
+
 def collisions(paths: Iterable[str]) -> tuple[str, ...]:
     """Paths that become one file on a system that folds case, and files that are also directories."""
     problems: list[str] = []
@@ -95,8 +100,7 @@ def collisions(paths: Iterable[str]) -> tuple[str, ...]:
         segments = path.split("/")
         for end in range(1, len(segments) + 1):
             prefix = "/".join(segments[:end])
-            folded = unicodedata.normalize("NFC", unicodedata.normalize("NFC", prefix).casefold())
-            other = seen.setdefault(folded, prefix)
+            other = seen.setdefault(folded(prefix), prefix)
             if other != prefix:
                 problems.append(f"{other!r} and {prefix!r} are one name where case does not count; rename one")
     known = set(files)

@@ -37,6 +37,8 @@ class Rollout:
     deliverables: Manifest = field(factory=Manifest)
     views: Manifest = field(factory=Manifest)
     """The deliverables as text and images; `name.txt` beside each."""
+    missed: tuple[str, ...] = field(converter=sayings, default=())
+    """What was delivered and could not be kept, in words: links, devices, files over a cap."""
     sealed: Manifest = field(factory=Manifest)
     """Grader-side files; judges only."""
     usage: Usage = field(factory=Usage)

@@ -13,9 +13,10 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import Final
 
 from .strategy import Choice, Edit, Lesson, Unusable
+from .trajectory import cut
 
 WHY_CHARS: Final = 2_000
-"""Characters of a choice's reason that are kept."""
+"""Characters of a choice's reason that are kept; reflectors read it, so a cut is marked."""
 
 KEEP: Final = "KEEP_BASE"
 NO_ENTRY: Final = "NO_ENTRY"
@@ -52,7 +53,7 @@ def choice_in(text: str, ids: Collection[str]) -> Choice:
     chosen = _id_in(answer, ids)
     if chosen is None:
         raise Unusable(f"its choice block says {answer[:80]!r}, which is none of {listed}")
-    return Choice(chosen, (block(text, "why") or "")[:WHY_CHARS])
+    return Choice(chosen, cut(block(text, "why") or "", WHY_CHARS))
 
 
 def notes_in(text: str) -> str:

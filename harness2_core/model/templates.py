@@ -24,6 +24,15 @@ _BLANKS: Final = re.compile(r"\n{3,}")
 _VERSION: Final = re.compile(r"\{#-?\s*version:\s*([\w.\-]+)\s*-?#\}")
 
 
+class FaultyTemplate(ConfigError):
+    """A text that cannot be rendered. `part` is the template, or the part of it, that is at fault."""
+
+    def __init__(self, part: str, line: int | None, why: str) -> None:
+        place = f"template {part!r}" + (f" line {line}" if line else "")
+        super().__init__(f"{place}: {why}", "mend the template text")
+        self.part = part
+
+
 @frozen
 class Templates:
     """Template name -> Jinja text. A text's first comment may state its version: `{# version: 1 #}`."""
@@ -45,24 +54,24 @@ class Templates:
         return Templates({**self.texts, **texts})
 
     def render(self, name: str, /, **values: object) -> str:
-        """The text of template `name`; `ConfigError` names the template, line and unknown word of a faulty one."""
-        from jinja2 import TemplateError  # here and below: starting the command line needs no Jinja
-
+        """The text of template `name`; `FaultyTemplate` names the template, line and unknown word of a faulty one."""
         if name not in self.texts:
             raise ConfigError(f"no template named {name!r}", f"known are {', '.join(self.texts)}")
         try:
             text = _environment(self).get_template(name).render(dict(values))
-        except (TemplateError, TypeError, ValueError, ArithmeticError, LookupError, RecursionError) as error:
+        except Exception as error:  # whatever a text's expressions stumble over is the text's fault
             part, line = _place(error, name)
-            where = f"template {part!r}" + (f" line {line}" if line else "")
-            raise ConfigError(f"{where}: {error}", "mend the template text") from error
+            why = str(error) or type(error).__name__
+            if type(error).__name__ == "TemplateNotFound":
+                why = f"includes {error}, which is no template"
+            raise FaultyTemplate(part, line, why) from error
         return _BLANKS.sub("\n\n", text).strip() + "\n"
 
 
 @lru_cache(maxsize=16)
 def _environment(templates: Templates) -> ImmutableSandboxedEnvironment:
     """Compiled once: the same templates render every mission of a sweep."""
-    from jinja2 import FunctionLoader, StrictUndefined
+    from jinja2 import FunctionLoader, StrictUndefined  # here: starting the command line needs no Jinja
     from jinja2.sandbox import ImmutableSandboxedEnvironment
 
     def load(name: str) -> tuple[str, str, None] | None:
@@ -79,7 +88,7 @@ def _environment(templates: Templates) -> ImmutableSandboxedEnvironment:
             return safe[known]
 
     safe: dict[tuple[type, str], bool] = {}
-    return Environment(
+    environment = Environment(
         loader=FunctionLoader(load),
         auto_reload=False,  # the texts are values: they never change
         undefined=StrictUndefined,
@@ -88,6 +97,9 @@ def _environment(templates: Templates) -> ImmutableSandboxedEnvironment:
         keep_trailing_newline=True,
         autoescape=False,  # missions are plain text: nothing is HTML here
     )
+    # A mission follows from its values alone: no dice.
+    del environment.globals["lipsum"], environment.filters["random"]
+    return environment
 
 
 def _place(error: Exception, name: str) -> tuple[str, int | None]:

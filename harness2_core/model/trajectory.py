@@ -85,7 +85,9 @@ class Trajectory:
     notes: tuple[str, ...] = field(converter=sayings, default=())
 
 
-_LINE_START: Final = r"(?:\A|(?<=[\n\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029]))(?=[ \t\xa0\u200b-\u200d\u2060\ufeff]*\|*\["
+_LINE_END: Final = r"[\n\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029]"
+_OPENING: Final = r"[ \t\xa0\u200b-\u200d\u2060\ufeff]*\|*\["
+_LINE_START: Final = rf"(?:\A|(?<={_LINE_END}))(?={_OPENING}"
 """Whatever a reader may take for the beginning of a line, then blanks that hide, bars of earlier quoting, a bracket."""
 _TAG: Final = re.compile(
     _LINE_START + r"(?:ASSISTANT|REASONING|ACTION|OBSERVATION(?: ERROR)?|ERROR|FILE CHANGE|UNKNOWN|NOTE)\b)"
@@ -109,7 +111,24 @@ def cut(text: str, limit: int, what: str = "characters") -> str:
 
 def clip(trajectory: Trajectory, limit: int = OBSERVATION_CHARS) -> Trajectory:
     """The trajectory with each single value cut to `limit` characters; events themselves are never dropped."""
-    return evolve(trajectory, events=tuple(_clipped(event, limit) for event in trajectory.events))
+    return evolve(
+        trajectory,
+        events=tuple(_clipped(event, limit) for event in trajectory.events),
+        notes=tuple(cut(note, limit) for note in trajectory.notes),
+    )
+
+
+def shortened(transcript: str, limit: int) -> str:
+    """As `cut`, of a transcript that `render` has made: marks in it are the framework's own, and stay as they are."""
+    if len(transcript) <= limit:
+        return transcript
+    head = limit * 2 // 3
+    begin = len(transcript) - (limit - head)
+    inside = not re.match(_LINE_END, transcript[begin - 1])
+    tail = transcript[begin:]
+    if inside and re.match(_OPENING, tail):  # it stood inside a line, and is neither mark nor tag
+        tail = f"|{tail}"
+    return f"{transcript[:head]}\n[harness2: {begin - head:,} characters left out here by the renderer]\n{tail}"
 
 
 def render(trajectory: Trajectory) -> str:

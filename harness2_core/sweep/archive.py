@@ -6,7 +6,7 @@ Kinds and keys: `rollout`, `session`, `grade` by request digest; `bases`, `view`
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property, lru_cache
 from typing import Final, TypeVar
 
@@ -115,9 +115,11 @@ class Archive:
         return tuple(self._adopted[key] for key in keys if key and key not in forgotten)
 
     def forget(self, namespace: Namespace, task: str) -> None:
-        """Hides the library's entry of this task, on a person's wish; a later attempt may bring another."""
+        """Hides the library's entry of this task, on a person's wish; an attempt that is open may bring another."""
         for attempt in range(1, self.attempt(namespace, task) + 1):
-            self.store.put("forgotten", _key(namespace, task, attempt), b"{}")
+            key = _key(namespace, task, attempt)
+            if self.store.get("adoption", key) is not None:
+                self.store.put("forgotten", key, b"{}")
 
     def keep(self, namespace: Namespace, task: str, record: object, attempt: int = 1) -> bool:
         """Puts a task's record under its kind; False when one was there, which stays."""
@@ -138,10 +140,6 @@ class Archive:
     def text(self, digest: Digest) -> str:
         """A blob as text; bytes that are not UTF-8 are replaced."""
         return trees.read_blob(self.store, digest).decode(errors="replace")
-
-    def texts(self, digests: Collection[Digest]) -> Mapping[Digest, str]:
-        """As `text` of each."""
-        return {digest: data.decode(errors="replace") for digest, data in trees.read_blobs(self.store, digests).items()}
 
     def _manifest(self, digest: Digest) -> Manifest:
         return trees.read_manifest(self.store, digest)

@@ -13,6 +13,7 @@ from harness2_core.plugins.provider_settings import settings_of
 from harness2_core.plugins.registry import Registry
 from harness2_core.plugins.run_settings import prices_of, run_settings
 from harness2_core.plugins.settings import dump_settings, identity_settings
+from harness2_core.work.attempts import host
 from harness2_core.work.content import put_content
 from harness2_core.work.process import limits_in_force
 
@@ -64,7 +65,8 @@ def recorded_of(config: Config, registry: Registry, names: Names) -> dict[str, s
     versions |= {f"mode.{token}": registry.version_of("mode", name) for token, name in names.modes.items()}
     driven = all_driven(config, registry, proposers, names.substrate)
     versions |= {f"substrate.{name}": registry.version_of("substrate", name) for name in driven}
-    return versions | {"core": __version__, "limits": limits_in_force(), "sandbox_name": names.sandbox or "none"}
+    places = {"engine_name": names.engine, "sandbox_name": names.sandbox or "none", "host": host()}
+    return versions | places | {"core": __version__, "limits": limits_in_force()}
 
 
 def assignment_of(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from decimal import Decimal
 from typing import Final
 
@@ -18,15 +18,15 @@ from harness2_core.api.runtime import Store
 from harness2_core.model.canonical import canonical
 from harness2_core.model.check import a_decimal, at_least, optional
 from harness2_core.model.namespace import Namespace
-from harness2_core.model.plan import Plan
+from harness2_core.model.plan import BASE, Plan
 
 from .archive import Archive
-from .ledger import Ledger, Spent
+from .ledger import Ledger, Need, Spent
 from .locking import locked
 from .steps import Wanted
 
 KIND: Final = "reservation"
-BASE: Final = "base"
+_NOTHING: Final = Need(0, 0)
 
 
 @frozen
@@ -47,14 +47,6 @@ class Caps:
         return not self.counted and self.usd is None and self.hours is None
 
 
-@frozen
-class Need:
-    """What a piece of work takes at most by its plan."""
-
-    rollouts: int
-    sessions: int
-
-
 class Budget:
     """Asked by node bodies and before each request; safe for threads and processes."""
 
@@ -71,26 +63,36 @@ class Budget:
         self._one_by_one = threading.Lock()
         self._known: dict[str, Need] = {}
         """Reservations read so far: they never change."""
+        self._ours: set[str] = set()
+        """Reservations that this invocation works on."""
 
-    def admit(self, task: str, mode: str, plan: Plan, attempt: int) -> str:
-        """Reserves all of a mode of a task, with the task's bases; the reason when it does not fit, else empty."""
-        name = f"{task}/{mode}" + (f".a{attempt}" if attempt > 1 else "")
-        base = f"{task}/{BASE}" + (f".a{attempt}" if attempt > 1 else "")
+    def admit(self, task: str, mode: str, plan: Plan, attempt: int, besides: int = 0) -> str:
+        """Reserves all of a mode of a task, with the task's bases; the reason when it does not fit, else empty.
+
+        `besides`: sessions that selection and reflection are going to ask for.
+        """
+        suffix = f".a{attempt}" if attempt > 1 else ""
+        parts = {
+            f"{task}/{BASE}{suffix}": Need(self._k, 0),
+            f"{task}/{mode}{suffix}": Need(len(plan.rolls), plan.sessions + besides),
+        }
         if self._caps.none:  # still written: a limit that a later run sets counts this too
-            self._reserve(base, Need(self._k, 0))
-            self._reserve(name, Need(len(plan.rolls), plan.sessions))
+            for name, need in parts.items():
+                self._reserve(name, need)
+            return ""
+        if self._ours.issuperset(parts):
             return ""
         with locked(self._archive.store, f"budget {self._home}"):
             reserved = self._reserved()
-            if name in reserved:
-                return ""
-            need = Need(len(plan.rolls) + (0 if base in reserved else self._k), plan.sessions)
-            why = self._does_not_fit(need, list(reserved.values()))
+            new = {name: need for name, need in parts.items() if name not in reserved}
+            why = self._does_not_fit(new.values(), reserved)
+            if why and not new:  # reserved by a run with other limits, with more than these allow
+                why = self._has_no_room_to_go_on(self._ours | set(parts), reserved)
             if why:
                 return why
-            if base not in reserved:
-                self._reserve(base, Need(self._k, 0))
-            self._reserve(name, Need(len(plan.rolls), plan.sessions))
+            for name, need in new.items():
+                self._reserve(name, need)
+            self._ours.update(parts)
             return ""
 
     def may_start(self, wanted: Wanted) -> str:
@@ -104,31 +106,49 @@ class Budget:
             return f"--max-hours {caps.hours} is used up"
         if not caps.counted and caps.usd is None:
             return ""
-        spent = self._ledger.spent()
+        spent = self._ledger.spent(but=wanted.digest)
         kind, again = wanted.group.kind, self._ledger.has_begun(wanted.digest)  # a killed or lost one is counted once
         if not again and kind == "rollout" and caps.rollouts is not None and spent.rollouts >= caps.rollouts:
             return f"--max-rollouts {caps.rollouts} is used up"
         if not again and kind == "session" and caps.sessions is not None and spent.sessions >= caps.sessions:
             return f"--max-sessions {caps.sessions} is used up"
-        if caps.usd is not None and spent.usd + _flying(spent) >= Decimal(caps.usd):
-            return f"--max-usd {caps.usd} is used up: {spent.usd} USD paid, the rest in flight"
-        self._ledger.begin(wanted.digest, kind)
+        if caps.usd is not None and spent.unpriced and not _guessed(spent) and not caps.counted:
+            return (
+                f"--max-usd {caps.usd} cannot hold: {spent.unpriced} requests did not tell what they cost; "
+                "give --max-rollouts or --max-sessions too"
+            )
+        if caps.usd is not None and _gone(spent) >= Decimal(caps.usd):
+            untold = f", {spent.unpriced} requests did not tell what they cost" if spent.unpriced else ""
+            return f"--max-usd {caps.usd} is used up: {spent.usd} USD paid{untold}, the rest in flight"
+        self._ledger.begin(wanted.digest, wanted.request)
         return ""
 
-    def _does_not_fit(self, need: Need, reserved: list[Need]) -> str:
-        caps = self._caps
-        for what, cap, wanted, held in (
-            ("rollouts", caps.rollouts, need.rollouts, sum(item.rollouts for item in reserved)),
-            ("sessions", caps.sessions, need.sessions, sum(item.sessions for item in reserved)),
-        ):
-            if cap is not None and held + wanted > cap:
-                return f"--max-{what} {cap}: {held} are taken, and it needs {wanted}"
+    def _does_not_fit(self, wanted: Collection[Need], reserved: Mapping[str, Need]) -> str:
+        """Why what is reserved, or was begun beyond it (a correction, another vote), leaves no room for `wanted`."""
+        caps, begun = self._caps, self._ledger.begun()
+        places = _by_place(reserved)
+        taken = _sum(_most(places.get(place, _NOTHING), begun.get(place, _NOTHING)) for place in {*places, *begun})
+        need = _sum(wanted)
+        for what, cap, wants, held in _counts(caps, need, taken):
+            if held + wants > cap:
+                return f"--max-{what} {cap}: {held} are taken, and it needs {wants}"
         if caps.usd is not None:
             spent = self._ledger.spent()
-            taken = max(spent.usd + _flying(spent), sum((_expected(spent, item) for item in reserved), Decimal(0)))
-            expected = _expected(spent, need)
-            if taken + expected > Decimal(caps.usd):
-                return f"--max-usd {caps.usd}: {taken:.4f} USD are paid or bespoken, and it may take {expected:.4f}"
+            bespoken = max(_gone(spent), _expected(spent, _sum(reserved.values())))
+            return _beyond(caps.usd, bespoken, _expected(spent, need))
+        return ""
+
+    def _has_no_room_to_go_on(self, names: Collection[str], reserved: Mapping[str, Need]) -> str:
+        """As above of what is left of `names`, whatever else is reserved: nobody may ever come to work on that."""
+        caps, begun = self._caps, self._ledger.begun()
+        places = _by_place({name: reserved[name] for name in names})
+        left = _sum(_less(need, begun.get(place, _NOTHING)) for place, need in places.items())
+        for what, cap, wants, held in _counts(caps, left, _sum(begun.values())):
+            if held + wants > cap:
+                return f"--max-{what} {cap}: {held} are begun, and what is left needs {wants}"
+        if caps.usd is not None:
+            spent = self._ledger.spent()
+            return _beyond(caps.usd, _gone(spent), _expected(spent, left))
         return ""
 
     def _reserved(self) -> dict[str, Need]:
@@ -152,12 +172,60 @@ def has_begun(store: Store, home: Namespace, task: str) -> bool:
     return store.get(KIND, f"{home}/{task}/{BASE}") is not None
 
 
+def _by_place(reserved: Mapping[str, Need]) -> dict[str, Need]:
+    """Task and mode, or task and `base` -> what all attempts at it have reserved."""
+    places: dict[str, Need] = {}
+    for name, need in reserved.items():
+        task, _, part = name.rpartition("/")
+        place = f"{task}/{part.partition('.')[0]}"
+        places[place] = _sum((places.get(place, _NOTHING), need))
+    return places
+
+
+def _sum(needs: Iterable[Need]) -> Need:
+    rollouts = sessions = 0
+    for need in needs:
+        rollouts += need.rollouts
+        sessions += need.sessions
+    return Need(rollouts, sessions)
+
+
+def _most(one: Need, other: Need) -> Need:
+    return Need(max(one.rollouts, other.rollouts), max(one.sessions, other.sessions))
+
+
+def _less(need: Need, begun: Need) -> Need:
+    return Need(max(need.rollouts - begun.rollouts, 0), max(need.sessions - begun.sessions, 0))
+
+
+def _counts(caps: Caps, need: Need, taken: Need) -> Iterator[tuple[str, int, int, int]]:
+    """What is limited, the limit, what is wanted, what is taken."""
+    if caps.rollouts is not None:
+        yield "rollouts", caps.rollouts, need.rollouts, taken.rollouts
+    if caps.sessions is not None:
+        yield "sessions", caps.sessions, need.sessions, taken.sessions
+
+
+def _beyond(usd: str, taken: Decimal, expected: Decimal) -> str:
+    if taken + expected <= Decimal(usd):
+        return ""
+    return f"--max-usd {usd}: {taken:.4f} USD are paid or bespoken, and it may take {expected:.4f}"
+
+
 def _expected(spent: Spent, need: Need) -> Decimal:
     """What it costs at the mean prices seen; nothing while none is known."""
     rollouts = spent.mean_usd.get("rollout", Decimal(0)) * need.rollouts
     return rollouts + spent.mean_usd.get("session", Decimal(0)) * need.sessions
 
 
-def _flying(spent: Spent) -> Decimal:
-    """What the work in flight is expected to cost, at the highest mean known."""
-    return max(spent.mean_usd.values(), default=Decimal(0)) * spent.in_flight
+def _gone(spent: Spent) -> Decimal:
+    """What is paid, what is in flight, and what did not tell its price: these two at the highest mean known."""
+    return spent.usd + _highest(spent) * spent.in_flight + _guessed(spent)
+
+
+def _guessed(spent: Spent) -> Decimal:
+    return _highest(spent) * spent.unpriced
+
+
+def _highest(spent: Spent) -> Decimal:
+    return max(spent.mean_usd.values(), default=Decimal(0))

@@ -6,6 +6,7 @@ from decimal import Decimal
 
 from attrs import frozen
 
+from harness2_core.api.strategies import CountsSessions
 from harness2_core.api.substrates import KnowsPrice
 from harness2_core.model.errors import ConfigError
 from harness2_core.plugins import facade
@@ -43,18 +44,31 @@ class Estimate:
 
 def estimate(study: Study, ledger: Ledger) -> Estimate:
     """The plans of everything that is left of the chosen tasks; what is in the store already makes it less."""
-    rollouts = sessions = 0
+    rollouts = sessions = besides = 0
     for tasks in study.chosen.values():
         for task in tasks:
             modes = unfinished_modes(study, task)
             rollouts += study.home.k if modes else 0
             rollouts += sum(len(study.modes[mode].plan.rolls) for mode in modes)
             sessions += sum(study.modes[mode].plan.sessions for mode in modes)
+            besides += sum(sessions_besides(study, mode) for mode in modes)
     spent = ledger.spent()
     means = spent.mean_usd
-    known = all(kind in means for kind, count in (("rollout", rollouts), ("session", sessions)) if count)
-    usd = means.get("rollout", Decimal(0)) * rollouts + means.get("session", Decimal(0)) * sessions
+    known = all(kind in means for kind, count in (("rollout", rollouts), ("session", sessions + besides)) if count)
+    usd = means.get("rollout", Decimal(0)) * rollouts + means.get("session", Decimal(0)) * (sessions + besides)
     return Estimate(rollouts, sessions, usd if known else None, spent.usd)
+
+
+def sessions_besides(study: Study, mode: str) -> int:
+    """Sessions of selection and reflection that a mode of a task is going to ask for, beside its plan's."""
+    plan = study.modes[mode].plan
+    candidates = len(plan.finals) + (study.pool == "mixed")
+    selecting = _asks(study.selector, candidates) if candidates > 1 else 0
+    return selecting + (_asks(study.reflector, candidates) if plan.learns else 0)
+
+
+def _asks(strategy: object, candidates: int) -> int:
+    return strategy.sessions(candidates) if isinstance(strategy, CountsSessions) else 1
 
 
 def check_caps(caps: Caps, study: Study, config: Config, registry: Registry) -> None:

@@ -6,6 +6,7 @@ the field and offering a new tag; what is only recorded warns, or is refused by 
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Collection, Mapping
 from contextlib import nullcontext
 from pathlib import Path
@@ -16,7 +17,7 @@ from harness2_core.api.runtime import Store
 from harness2_core.model.canonical import Digest
 from harness2_core.model.errors import ConfigError, StoreError
 from harness2_core.model.identity import Experiment, differences, joined, recorded_differences
-from harness2_core.model.namespace import Namespace
+from harness2_core.model.namespace import LONGEST_TAG, Namespace
 from harness2_core.model.serial import dump, load
 from harness2_core.model.stream import grown
 
@@ -73,7 +74,7 @@ def begin(
         if declined:
             raise ConfigError(
                 f"{path} belongs to another experiment: " + "; ".join(declined),
-                f"go back to what it was, or start a new one beside it: --new-tag {_next_tag(home)}",
+                f"go back to what it was, or start a new one beside it: --new-tag {_free_tag(path, home)}",
             )
         notes = recorded_differences(before, now)
         if notes and strict:
@@ -86,5 +87,9 @@ def begin(
         return after, tuple(f"since the last run, {note}" for note in notes)
 
 
-def _next_tag(home: Namespace) -> str:
-    return f"{home.tag}-2" if home.tag else "second"
+def _free_tag(path: Path, home: Namespace) -> str:
+    """One that no experiment beside `path` has yet."""
+    runs = path.parents[2]
+    numbered = (f"{(home.tag or 'second')[: LONGEST_TAG - 5]}-{number}" for number in itertools.count(2))
+    tags = itertools.chain([] if home.tag else ["second"], numbered)
+    return next(tag for tag in tags if not config_path(runs, evolve(home, tag=tag)).exists())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import secrets
+from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO
 
@@ -26,7 +27,8 @@ def write_whole(path: Path, data: bytes, *, fsync: bool = False, keep_mode: bool
                 os.fsync(stream.fileno())
         temporary.replace(path)
     except OSError as error:
-        temporary.unlink(missing_ok=True)
+        with suppress(OSError):  # where a file stands in place of a directory, there is none to remove
+            temporary.unlink()
         raise StoreError(f"cannot write {path}: {error.strerror or error}", "free space or mend permissions") from error
 
 

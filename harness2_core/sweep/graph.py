@@ -108,6 +108,6 @@ def _mode(task: str, mode: str, plan: Plan, view: Key) -> Iterator[tuple[Key, tu
         done.append(key)
     select, reflect, close = Key("select", task, mode), Key("reflect", task, mode), Key("close", task, mode)
     finals = tuple(dict.fromkeys(key_of(("roll", label)) for label in plan.finals))
-    yield select, tuple(dict.fromkeys((view, *finals))), "session" if len(plan.finals) > 1 and plan.learns else ""
+    yield select, tuple(dict.fromkeys((view, *finals))), "session" if len(plan.finals) > 1 else ""
     yield reflect, (select, *done), "session" if plan.learns else ""
     yield close, (reflect,), ""

@@ -8,9 +8,10 @@ then.
 from __future__ import annotations
 
 import json
+import re
 import threading
 import time
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from decimal import Decimal
 from typing import Final
 
@@ -18,19 +19,32 @@ from attrs import define, field, frozen
 
 from harness2_core.model.canonical import Digest
 from harness2_core.model.errors import StoreError
+from harness2_core.model.namespace import parse_namespace
+from harness2_core.model.plan import BASE
+from harness2_core.model.requests import GradeRequest, Request, kind_of
 from harness2_core.work import attempts
 
 from .archive import Archive
-from .spending import usage_of
+from .spending import is_dead, usage_of
 from .study import Study
 
+_BASE: Final = re.compile(rf"{BASE}[0-9]+(\.|\Z)")
 SCAN_SECONDS: Final = 2.0
 """How long what others begin may go unseen. Reservations are exact: this bounds only the hard stop."""
 
 
 @frozen
+class Need:
+    """Rollouts and sessions: what a piece of work takes by its plan, or what was begun of it."""
+
+    rollouts: int
+    sessions: int
+
+
+@frozen
 class Spent:
-    """`usd` is what is known; `unpriced` counts requests whose price is not. `in_flight` are running now, anywhere."""
+    """`usd` is what is known. `unpriced` counts requests that ended without telling their price, but for those that
+    never came about. `in_flight` are running now, anywhere, or wait to be repeated."""
 
     rollouts: int = 0
     sessions: int = 0
@@ -44,8 +58,12 @@ class Spent:
 @define
 class _Entry:
     kind: str
+    place: str
+    """Task and mode, or task and `base`: as reservations are named."""
     usd: Decimal | None = None
     """Known price so far."""
+    dead: bool = False
+    """It was lost for good, without a price: there may have been nothing to pay."""
     settled: bool = False
     ours: bool = False
     running: bool = True
@@ -63,25 +81,38 @@ class Ledger:
         self._lock = threading.Lock()
         self._scanned = float("-inf")
 
-    def begin(self, request: Digest, kind: str) -> None:
+    def begin(self, digest: Digest, request: Request) -> None:
         """This process is about to start a request: it counts from now on."""
         with self._lock:
-            entry = self._seen.get(request) or _Entry(kind)
+            draw = "" if isinstance(request, GradeRequest) else request.draw
+            entry = self._seen.get(digest) or _Entry(kind_of(request), _place(draw))
             entry.ours = entry.running = True
-            self._seen[request] = entry
+            self._seen[digest] = entry
 
     def has_begun(self, request: Digest) -> bool:
         """Whether it was begun before, here or by another process: then it is counted already."""
         with self._lock:
             return self._seen.get(request) is not None
 
-    def spent(self) -> Spent:
-        """What is known now."""
+    def begun(self) -> Mapping[str, Need]:
+        """Task and mode, or task and `base` -> what was begun of it, by anybody."""
         with self._lock:
-            if time.monotonic() - self._scanned >= SCAN_SECONDS:
-                self._find_others()
-                self._scanned = time.monotonic()
+            self._look()
+            found: dict[str, Need] = {}
+            for entry in self._seen.values():
+                if entry is not None:
+                    had = found.get(entry.place, Need(0, 0))
+                    found[entry.place] = Need(
+                        had.rollouts + (entry.kind == "rollout"), had.sessions + (entry.kind == "session")
+                    )
+        return found
+
+    def spent(self, but: Digest = "") -> Spent:
+        """What is known now. The request `but` is not in flight: it is asked whether it may be begun, once more."""
+        with self._lock:
+            self._look()
             self._settle()
+            flying = sum(e is not None and e.running and not e.settled for d, e in self._seen.items() if d != but)
             entries = [entry for entry in self._seen.values() if entry is not None]
         priced: dict[str, list[Decimal]] = {}
         for entry in entries:
@@ -90,11 +121,16 @@ class Ledger:
         return Spent(
             rollouts=sum(entry.kind == "rollout" for entry in entries),
             sessions=sum(entry.kind == "session" for entry in entries),
-            in_flight=sum(entry.running and not entry.settled for entry in entries),
+            in_flight=flying,
             usd=sum((entry.usd for entry in entries if entry.usd is not None), Decimal(0)),
-            unpriced=sum(entry.settled and entry.usd is None for entry in entries),
+            unpriced=sum(entry.settled and entry.usd is None and not entry.dead for entry in entries),
             mean_usd={kind: sum(found, Decimal(0)) / len(found) for kind, found in priced.items()},
         )
+
+    def _look(self) -> None:
+        if time.monotonic() - self._scanned >= SCAN_SECONDS:
+            self._find_others()
+            self._scanned = time.monotonic()
 
     def _find_others(self) -> None:
         for key, _ in self._archive.store.scan(attempts.KIND):
@@ -114,14 +150,22 @@ class Ledger:
             usages = usage_of(self._archive, entry.kind, (digest,))
             known = [Decimal(usage.usd) for usage in usages if usage.usd is not None]
             entry.usd = sum(known, Decimal(0)) if known or not usages else None
+            entry.dead = entry.settled and entry.usd is None and is_dead(self._archive, entry.kind, digest)
 
     def _entry(self, digest: Digest) -> _Entry | None:
         try:
             (kind, request), *_ = json.loads(self._archive.text(digest)).items()
         except (StoreError, ValueError):
             return None  # its request was pruned from the store: it cannot be told whose it was
-        namespace = str(request.get("draw", "")).partition("/")[0]
-        return _Entry(kind) if namespace in self._namespaces else None
+        draw = str(request.get("draw", ""))
+        return _Entry(kind, _place(draw)) if draw.partition("/")[0] in self._namespaces else None
+
+
+def _place(draw: str) -> str:
+    """Bases lie in the home namespace, and are nobody's."""
+    namespace, _, rest = draw.partition("/")
+    task, _, label = rest.rpartition("/")
+    return f"{task}/{BASE if _BASE.match(label) else parse_namespace(namespace).mode}" if task else ""
 
 
 def ledger_of(study: Study) -> Ledger:

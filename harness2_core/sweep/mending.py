@@ -59,12 +59,11 @@ def _shelf(study: Study, mode: str, domain: str, tasks: Collection[str]) -> int:
     """An entry that a person had forgotten is missing by intent: what counts is the shelf, if anything seems amiss."""
     namespace = study.namespace(mode)
     directory = readable.library_directory(study.runs, namespace, domain)
-    wanted = [readable.entry_directory(directory, task) for task in tasks]
-    complete = all((path / readable.EXPERIENCE).exists() and (path / "harness").exists() for path in wanted)
-    if complete and (directory / readable.INDEX).exists():
+    if readable.library_looks_whole(directory, tasks):
         return 0
     with copying(study, namespace, domain):
         shelf = shelf_of(study, namespace, domain)
-        mended = sum(readable.write_entry(study.archive, directory, entry) for entry in shelf)
-        word = domain_word(study, shelf[0].adoption.task) if shelf else ""
-        return mended + (readable.write_index(directory, shelf, word) if shelf else 0)
+        forgotten = set(tasks) - {entry.adoption.task for entry in shelf}
+        mended = sum(readable.remove_entry(directory, task) for task in sorted(forgotten))
+        mended += sum(readable.write_entry(study.archive, directory, entry) for entry in shelf)
+        return mended + readable.write_index(directory, shelf, domain_word(study, sorted(tasks)[0]))

@@ -24,6 +24,7 @@ from .outcomes import Result, Results, rolls_in
 from .prepare import Body
 from .steps import Held
 from .study import Study
+from .texts import Texts
 
 ERROR_CHARS = 400
 """Characters of a selector's error that its record keeps."""
@@ -96,13 +97,13 @@ def draw_ballot(
     contest = Contest(
         finals,
         base=study.base,
-        material=archive.manifest(study.cards[task].material),
+        material=study.material(task),
         spec=study.spec,
         words=study.words(task),
-        templates=study.templates,
+        templates=study.modes[mode].templates,
         draw=draw(study.namespace(mode), task, label),
     )
-    drawn = ballot(contest, archive.texts(frozenset(needed(contest))))
+    drawn = ballot(contest, Texts(archive, needed(contest)))
     archive.put_new(drawn.new)
     return drawn
 

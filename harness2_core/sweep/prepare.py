@@ -106,6 +106,12 @@ class Prepare(Generic[R]):
                 self._started[item.digest] = _without_mission(item.request)
         return self._study.assignment(tuple(item.request for item in wanted))
 
+    def repeat(self, wanted: tuple[Wanted, ...]) -> Assignment | Held:
+        for item in wanted:
+            if why := self._admission(item):
+                return Held(why)
+        return self.assignment(wanted)
+
     def lost(self, wanted: Wanted, ended: Ended, tries: int) -> Repeat:
         kind = kind_of(wanted.request)
         lost = attempts.lost_attempts(self._study.store, wanted.digest, ended.cause)
@@ -130,21 +136,19 @@ class Prepare(Generic[R]):
         return Wanted(request, digest, group_of(request), batch, together)
 
     def _admit(self, wanted: Wanted) -> Admitted:
-        why = self._admission(wanted)
-        if why:
-            return Admitted("held", why=why)
         claim = self._study.store.claim(wanted.digest)
         if not claim.__enter__():
             claim.__exit__(None, None, None)
-            return Admitted("elsewhere")
+            return Admitted("elsewhere")  # whatever the budgets: it is paid for there
         try:
             served = self._study.archive.has(kind_of(wanted.request), wanted.digest)  # finished elsewhere a moment ago
+            why = "" if served else self._admission(wanted)
         except Exception:
             claim.__exit__(None, None, None)
             raise
-        if served:
+        if served or why:
             claim.__exit__(None, None, None)
-            return Admitted("served")
+            return Admitted("held", why=why) if why else Admitted("served")
         return Admitted("claimed", claim)
 
     def _bury(self, wanted: Wanted, ended: Ended) -> None:

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping, Sequence
+import shutil
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -26,6 +27,8 @@ EXPERIENCE: Final = "EXPERIENCE.md"
 INDEX: Final = "INDEX.md"
 _LAST: Final = "reflection/reflection.json"
 """What is written last of a mode's copies: with it, all are there."""
+_SEALED: Final = ".sealed"
+"""Touched when an entry of a library, or an index, is written: what is newer has been changed by somebody else."""
 
 
 def task_directory(runs: Path, namespace: Namespace, task: str) -> Path:
@@ -68,8 +71,11 @@ def write_mode(archive: Archive, runs: Path, namespace: Namespace, task: str, re
 def looks_whole(directory: Path, record: ModeRecord) -> bool:
     """Whether a task's directory holds its mode's copies, unchanged since the last of them was written.
 
-    By names and times, so that looking at a thousand tasks takes a moment. What this doubts is compared in full.
+    By names and times, so that looking at a thousand tasks takes a moment. What this doubts is compared in full, as is
+    the one whose time the others are measured by.
     """
+    if not same_as(directory / _LAST, pretty(record.reflection)):
+        return False
     labels = [stage.label for stage in record.stages]
     wanted = [directory / "selection" / "selection.json", *(directory / "harnesses" / label for label in labels)]
     wanted += [directory / "context" / f"{label}.json" for label in labels]
@@ -96,11 +102,39 @@ def write_entry(archive: Archive, directory: Path, shelved: Shelved) -> int:
     """One entry of the readable library of a mode and domain; how many files were missing or different."""
     home = entry_directory(directory, shelved.adoption.task)
     changed = write_tree(home / "harness", archive.tree(shelved.adoption.tree))
-    return changed + _write(home / EXPERIENCE, experience_md(shelved.adoption, shelved.inventory).encode())
+    changed += _write(home / EXPERIENCE, experience_md(shelved.adoption, shelved.inventory).encode())
+    _seal(home)
+    return changed
 
 
 def write_index(directory: Path, shelf: Sequence[Shelved], domain_word: str) -> int:
-    return _write(directory / INDEX, index_md(shelf, domain_word).encode())
+    changed = _write(directory / INDEX, index_md(shelf, domain_word).encode())
+    _seal(directory)
+    return changed
+
+
+def library_looks_whole(directory: Path, tasks: Collection[str]) -> bool:
+    """Whether the index and the entries of `tasks` are as they were written, by names and times: see `looks_whole`."""
+    homes = [entry_directory(directory, task) for task in tasks]
+    try:
+        return (directory / INDEX).stat().st_mtime_ns <= _sealed(directory) and not any(
+            _newer(home, _sealed(home)) for home in homes
+        )
+    except OSError:
+        return False
+
+
+def unseal_library(directory: Path) -> None:
+    """Before entries go: until the index is written, the next run compares the library with the store."""
+    (directory / _SEALED).unlink(missing_ok=True)
+
+
+def remove_entry(directory: Path, task: str) -> bool:
+    """True when there was one. The index still names it."""
+    home = entry_directory(directory, task)
+    there = home.exists()
+    shutil.rmtree(home, ignore_errors=True)
+    return there
 
 
 def entry_directory(library: Path, task: str) -> Path:
@@ -138,6 +172,17 @@ def _without_others(directory: Path, below: str, files: Mapping[str, str]) -> in
             path.unlink()
             removed += 1
     return removed
+
+
+def _seal(directory: Path) -> None:
+    mark = directory / _SEALED
+    if not mark.exists():
+        write_whole(mark, b"")
+    os.utime(mark)  # not before the directory, which has just got a new name
+
+
+def _sealed(directory: Path) -> int:
+    return (directory / _SEALED).stat().st_mtime_ns
 
 
 def _newer(path: Path, than: int) -> bool:

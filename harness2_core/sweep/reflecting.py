@@ -30,7 +30,7 @@ def reflect(study: Study, key: Key, results: Results) -> Body[Result | Held]:
         return ReflectionRecord(name)
     try:
         done = _finished(study, key, results, selection)
-        round_, new = round_of(done, study.words(key.task), study.templates)
+        round_, new = round_of(done, study.words(key.task), study.modes[key.mode].templates)
         study.archive.put_new(new)
         lesson = yield from held(
             study,
@@ -68,7 +68,7 @@ def _finished(study: Study, key: Key, results: Results, selection: SelectionReco
     rolls = rolls_in(results, key.task, key.mode, plan)
     return Finished(
         card=card,
-        material=archive.manifest(card.material),
+        material=study.material(key.task),
         spec=study.spec,
         base=study.base,
         stages=tuple(stages),

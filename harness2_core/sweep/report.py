@@ -25,7 +25,7 @@ from .networks import confinement
 from .procedures import alike
 from .read import Reading
 from .reporting import Flag, ModeRow, TaskRow, flags_of, mode_rows, task_rows
-from .reselecting import KIND, second_pick
+from .reselecting import second_pick, voters
 from .spending import usage_of
 from .voting import VoteRow, vote_rows
 
@@ -138,13 +138,10 @@ def _votes(
     archive, votes = reading.study.archive, {}
     for mode in modes:
         namespace = reading.study.namespace(mode)
-        for key, _ in archive.store.scan(KIND):
-            rest = key.removeprefix(f"{namespace}/")
-            task, _, selector = rest.rpartition("/")
-            if rest != key and task in summaries:
-                pick = second_pick(archive, namespace, task, selector)
-                if pick is not None:
-                    votes[selector, mode, task] = pick
+        for selector, task in voters(archive, namespace, summaries):
+            pick = second_pick(archive, namespace, task, selector)
+            if pick is not None:  # of a task that was opened again, there may be votes on former finals only
+                votes[selector, mode, task] = pick
     return votes
 
 

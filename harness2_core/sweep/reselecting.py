@@ -1,8 +1,12 @@
-"""Voting again on stored finals with another selector: recorded beside, adopting nothing, reopening nothing."""
+"""Voting again on stored finals with another selector: recorded beside, adopting nothing, reopening nothing.
+
+A vote is on the finals of one attempt at a task: opened again, a task has finals on which nobody has voted. Where the
+selector failed, the same command asks it again, under another draw.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Final
 
 from attrs import frozen
@@ -51,7 +55,8 @@ class Reselected:
 
     @property
     def left(self) -> tuple[Second, ...]:
-        return tuple(row for row in self.rows if row.second is None)
+        """Those on which the selector has not voted, or failed to."""
+        return tuple(row for row in self.rows if row.second is None or failed(row.second))
 
 
 def vote_of(name: str, vote: Vote) -> Vote:
@@ -60,12 +65,29 @@ def vote_of(name: str, vote: Vote) -> Vote:
 
 
 def second_pick(archive: Archive, namespace: Namespace, task: str, selector: str) -> SelectionRecord | None:
-    data = archive.store.get(KIND, _key(namespace, task, selector))
-    return None if data is None else load(data, SelectionRecord, f"{KIND} of {task}")
+    """What this selector picked among the latest finals of the task; the last of its tries, if it has voted at all."""
+    tries = _tries(archive, namespace, task, selector)
+    return tries[-1] if tries else None
+
+
+def voters(archive: Archive, namespace: Namespace, tasks: Collection[str]) -> Iterator[tuple[str, str]]:
+    """(selector, task) of every vote that was ever recorded on these tasks in this mode."""
+    found = set()
+    for key, _ in archive.store.scan(KIND):
+        place, _, rest = key.partition("/")
+        task, _, voter = rest.rpartition("/")
+        if place.partition("@")[0] == str(namespace) and task in tasks:
+            found.add((voter.partition("#")[0], task))
+    yield from sorted(found)
+
+
+def failed(vote: SelectionRecord) -> bool:
+    """Whether a vote says nothing of its selector: it gave none, and what stands there is the first of the ballot."""
+    return vote.fallback or not (vote.ok or vote.dropped)
 
 
 def reselect(study: Study, vote: Vote, engine: Engine, budget: Budget, stop: Stop, events: Events) -> Reselected:
-    """Votes on every finished (task, mode) that this selector has not voted on."""
+    """Votes on every finished (task, mode) that this selector has not voted on, or failed to."""
     nodes: dict[Key, Node] = {}
     started: dict[Digest, Request] = {}
     for tasks in study.chosen.values():
@@ -73,7 +95,7 @@ def reselect(study: Study, vote: Vote, engine: Engine, budget: Budget, stop: Sto
             for mode in study.modes:
                 record = study.archive.latest_mode(study.namespace(mode), task)
                 done = second_pick(study.archive, study.namespace(mode), task, vote.name)
-                if record is not None and record.selection is not None and done is None:
+                if record is not None and record.selection is not None and (done is None or failed(done)):
                     key = Key("reselect", task, mode)
                     nodes[key] = Node(key, (), "session", len(nodes))
 
@@ -95,8 +117,10 @@ def _again(study: Study, key: Key, vote: Vote) -> Body[SelectionRecord | Held]:
     assert record is not None
     rolls: dict[str, RollRecord] = {roll.label: roll for roll in (bases.rolls if bases is not None else ())}
     rolls |= {roll.label: roll for roll in record.rolls}
-    made = yield from picked(study, key.mode, key.task, rolls, vote)
-    study.store.put(KIND, _key(namespace, key.task, vote.name), dump(made))
+    ordinal = len(_tries(study.archive, namespace, key.task, vote.name)) + 1
+    label = vote.label if ordinal == 1 else f"{vote.label}_{ordinal}"
+    made = yield from picked(study, key.mode, key.task, rolls, Vote(vote.selector, vote.name, label))
+    study.store.put(KIND, _key(study.archive, namespace, key.task, vote.name, ordinal), dump(made))
     return made
 
 
@@ -112,5 +136,16 @@ def _rows(study: Study, selector: str) -> tuple[Second, ...]:
     return tuple(found)
 
 
-def _key(namespace: Namespace, task: str, selector: str) -> str:
-    return f"{namespace}/{task}/{selector}"
+def _tries(archive: Archive, namespace: Namespace, task: str, selector: str) -> list[SelectionRecord]:
+    found: list[SelectionRecord] = []
+    while True:
+        data = archive.store.get(KIND, _key(archive, namespace, task, selector, len(found) + 1))
+        if data is None:
+            return found
+        found.append(load(data, SelectionRecord, f"{KIND} of {task}"))
+
+
+def _key(archive: Archive, namespace: Namespace, task: str, selector: str, ordinal: int) -> str:
+    """Of the finals that there are now: those of the latest attempt that came to its end."""
+    attempt = archive.ended(namespace, task)
+    return f"{namespace}{f'@{attempt}' if attempt > 1 else ''}/{task}/{selector}{f'#{ordinal}' if ordinal > 1 else ''}"

@@ -59,7 +59,7 @@ class SweepResult:
             return ended_by(self.signal)
         if re.search(r"(^|: )access: ", self.stopped):
             return NOT_DONE
-        if self.held or self.stopped.startswith("budget"):
+        if any(why != self.stopped for why in self.held.values()):  # what stops all, as a full disk, is no budget
             return STOPPED_BY_BUDGET
         if self.left or any(status != "ok" for status in self.statuses.values()):
             return SOME_NOT_OK

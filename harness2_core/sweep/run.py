@@ -29,7 +29,7 @@ from .binding import identified
 from .bodies import body
 from .budget import Budget, Caps
 from .course import course_of
-from .estimate import check_caps, estimate
+from .estimate import check_caps, estimate, sessions_besides
 from .events import Events, Listener, utc_now
 from .files import write_whole
 from .graph import Key, graph
@@ -176,7 +176,9 @@ def _caps(config: Config) -> Caps:
 
 
 def _admission(study: Study, budget: Budget) -> Callable[[str, str], str]:
-    return lambda task, mode: budget.admit(task, mode, study.modes[mode].plan, study.attempt(task))
+    return lambda task, mode: budget.admit(
+        task, mode, study.modes[mode].plan, study.attempt(task), sessions_besides(study, mode)
+    )
 
 
 def _swept(

@@ -307,8 +307,7 @@ class Scheduler(Generic[R]):
             if answer.state == "served":
                 self._recorded(item)
             elif answer.state == "held":
-                self._outcome.held[item.key] = answer.why
-                self._notify("step-held", item.key, item.wanted.digest, answer.why)
+                self._hold(item, answer.why)
             else:
                 self._notify("attempt-elsewhere", item.key, item.wanted.digest, item.wanted.group.kind)
                 self._park(item)
@@ -328,8 +327,7 @@ class Scheduler(Generic[R]):
                     self._claimed.add(item)
                     self._enqueue(item)
                 case "held":
-                    self._outcome.held[item.key] = answer.why
-                    self._notify("step-held", item.key, item.wanted.digest, answer.why)
+                    self._hold(item, answer.why)
                 case _:
                     self._park(item)
 
@@ -340,7 +338,17 @@ class Scheduler(Generic[R]):
 
     def _repeat(self, items: tuple[Item, ...]) -> None:
         wanted = tuple(item.wanted for item in items)
-        self._in_pool(lambda: self._prepare.assignment(wanted), lambda work: self._submit(items, work))
+
+        def ready(work: Assignment | Held) -> None:
+            if isinstance(work, Assignment):
+                self._submit(items, work)
+                return
+            for item in items:
+                self._slots.give_back(item.wanted.group)
+                self._let_go(item)
+                self._hold(item, work.why)
+
+        self._in_pool(lambda: self._prepare.repeat(wanted), ready)
 
     def _submit(self, items: tuple[Item, ...], work: Assignment) -> None:
         if self._stopping:  # asked for while this was prepared
@@ -392,8 +400,7 @@ class Scheduler(Generic[R]):
                 self._outcome.barred.append(f"nothing more of model {item.wanted.group.model!r}: {repeat.why}")
             else:
                 self._outcome.stopped = self._outcome.stopped or repeat.why
-            self._outcome.held[item.key] = repeat.why
-            self._notify("step-held", item.key, item.wanted.digest, repeat.why)
+            self._hold(item, repeat.why)
 
         self._in_pool(lambda: self._prepare.lost(item.wanted, ended, item.losses[ended.cause]), decided)
 
@@ -402,6 +409,10 @@ class Scheduler(Generic[R]):
         self._open[item.key] -= 1
         if self._open[item.key] == 0:
             self._resume(item.key)
+
+    def _hold(self, item: Item, why: str) -> None:
+        self._outcome.held[item.key] = why
+        self._notify("step-held", item.key, item.wanted.digest, why)
 
     # -- the end
 
@@ -420,9 +431,9 @@ class Scheduler(Generic[R]):
     def _release(self) -> None:
         """Gives every claim back; after an error, ends what runs first: a claim is given back for ended work only."""
         self._leaving = True
-        if self._running:
-            self._kill()
         try:
+            if self._running:
+                self._kill()
             while self._running:
                 for future in self._engine.wait(STOP_SECONDS):
                     self._running.pop(future, None)

@@ -6,23 +6,18 @@ Nothing here is paid for. What cannot work is an error now, with the way out.
 from __future__ import annotations
 
 from collections.abc import Collection
-from pathlib import Path
 
 from harness2_core import HOME
 from harness2_core.api.adapters import Adapter, OrdersDomains
-from harness2_core.api.strategies import ShipsTemplates
 from harness2_core.api.substrates import RemoteAgent, ShipsBase, Substrate, TellsVersion
-from harness2_core.method.missions import core_templates, overridden
 from harness2_core.model.canonical import Digest, canonical, digest_bytes
 from harness2_core.model.errors import ConfigError
 from harness2_core.model.identity import SHARED, Experiment
 from harness2_core.model.namespace import Namespace
-from harness2_core.model.plan import Plan
 from harness2_core.model.serial import plain
 from harness2_core.model.stream import chosen_tasks, ordered_domains
 from harness2_core.model.surface import Surface
 from harness2_core.model.surface_rules import problems
-from harness2_core.model.templates import Templates
 from harness2_core.model.tree import HarnessTree
 from harness2_core.plugins import facade
 from harness2_core.plugins.config import Config
@@ -36,10 +31,11 @@ from .archive import Archive
 from .binding import assignment_of, identified, identity_of, recorded_of, roles_of
 from .experiment import begin, config_path
 from .guard import grader_digests
+from .modes import modes_of
 from .naming import Names, names_of
 from .slots import Limits
 from .splits import tasks_of
-from .study import ModePart, Study
+from .study import Study
 from .words import words_of_tasks
 
 
@@ -59,8 +55,9 @@ def study_of(config: Config, registry: Registry, *, dry: bool = False, reading: 
     spec = adapter.spec
     surface = agent.surface.extended(reserved_scripts=spec.reserved_scripts, sub_agents=spec.sub_agents)
     base = _base(adapter, agent, surface, names)
-    templates = _templates(run.templates)
-    modes = _modes(config, registry, names, run.k, templates, run.templates)
+    templates, modes = modes_of(
+        config, registry, names.modes, run.k, spec.words, surface, run.templates, reading=reading
+    )
     home = Namespace(spec.name, names.token, HOME, run.k, run.seed, run.tag)
     roles = roles_of(config, registry, names, store)
     path = config_path(run.runs, home)
@@ -133,7 +130,6 @@ def study_of(config: Config, registry: Registry, *, dry: bool = False, reading: 
             registry, names.reflector, settings_of(registry, config, "reflector", names.reflector)
         ),
         names={"selector": names.selector, "reflector": names.reflector, "engine": names.engine},
-        templates=templates,
         max_harnesses=library_settings(config).max_harnesses,
         pool=run.pool,
         experiment=joined,
@@ -179,42 +175,6 @@ def _base(adapter: Adapter, agent: Substrate | RemoteAgent, surface: Surface, na
             "mend the base harness",
         )
     return base
-
-
-def _templates(directory: Path | None) -> Templates:
-    return _with_own(core_templates(), directory)
-
-
-def _with_own(templates: Templates, directory: Path | None) -> Templates:
-    if directory is None:
-        return templates
-    if not directory.is_dir():
-        raise ConfigError(f"{directory}: no such directory of mission texts", "mend `templates` under [run]")
-    return overridden(templates, {file.name: file.read_text("utf-8") for file in sorted(directory.iterdir())})
-
-
-def _modes(
-    config: Config, registry: Registry, names: Names, k: int, templates: Templates, own: Path | None
-) -> dict[str, ModePart]:
-    parts = {}
-    for token, name in names.modes.items():
-        mode = facade.mode(registry, name, settings_of(registry, config, "mode", name))
-        texts = templates
-        if isinstance(mode, ShipsTemplates):
-            texts = _with_own(templates.with_texts(mode.templates().texts), own)
-        plan = mode.plan(k)
-        _check_templates(plan, texts, name)
-        parts[token] = ModePart(registry.find("mode", name).name, plan, texts)
-    return parts
-
-
-def _check_templates(plan: Plan, templates: Templates, mode: str) -> None:
-    for stage in plan.stages:
-        if stage.template not in templates.texts:
-            raise ConfigError(
-                f"mode {mode!r} asks for the mission text {stage.template!r}, which nobody ships",
-                f"known are {', '.join(templates.texts)}",
-            )
 
 
 def _spec_digest(adapter: Adapter) -> str:

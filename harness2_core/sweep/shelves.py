@@ -5,7 +5,6 @@ Forgetting hides an entry from later tasks and from the readable copies. Its rec
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 
 from harness2_core.method.library import Shelved, experience_md
@@ -55,9 +54,10 @@ def forget(study: Study, entry: Shelved) -> None:
     """Hides the entry from every later view."""
     adoption = entry.adoption
     namespace = study.namespace(adoption.mode)
-    study.archive.forget(namespace, adoption.task)
     directory = readable.library_directory(study.runs, namespace, adoption.domain)
     with copying(study, namespace, adoption.domain):
-        shutil.rmtree(readable.entry_directory(directory, adoption.task), ignore_errors=True)
+        readable.unseal_library(directory)
+        study.archive.forget(namespace, adoption.task)
+        readable.remove_entry(directory, adoption.task)
         shelf = shelf_of(study, namespace, adoption.domain)
         readable.write_index(directory, shelf, domain_word(study, adoption.task))

@@ -8,10 +8,10 @@ from typing import Final
 from attrs import frozen
 
 from harness2_core.model.canonical import Digest
-from harness2_core.model.channel import Usage, total_usage
+from harness2_core.model.channel import Outcome, Usage, total_usage
 from harness2_core.model.records import AttemptEnded, Grade, Reply, Rollout
 from harness2_core.model.requests import Request, kind_of, role_of
-from harness2_core.model.serial import load_field
+from harness2_core.model.serial import load, load_field
 from harness2_core.work import attempts
 from harness2_core.work.policy import CANCELLED
 
@@ -77,6 +77,13 @@ def usage_of(archive: Archive, kind: str, digests: Collection[Digest]) -> tuple[
     costs = [_cost(archive, kind, digest) for digest in digests]
     lost = [end.usage for cost in costs for end in cost.lost]
     return tuple(usage for usage in (*(cost.final for cost in costs), *lost) if usage is not None)
+
+
+def is_dead(archive: Archive, kind: str, digest: Digest) -> bool:
+    """Whether its record says that nothing came of it, in all its tries."""
+    data = archive.store.get(kind, digest)
+    record = None if data is None else load(data, _RECORDS[kind], digest)
+    return isinstance(record, Rollout | Reply | Grade) and record.outcome is Outcome.LOST
 
 
 def _cost(archive: Archive, kind: str, digest: Digest) -> Cost:

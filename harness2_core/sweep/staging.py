@@ -10,6 +10,7 @@ from harness2_core.model.errors import StoreError
 from harness2_core.model.plan import BASE, Stage
 from harness2_core.model.records import Reply, StageRecord
 from harness2_core.model.replies import notes_in
+from harness2_core.model.trajectory import cut
 
 from .drawing import session
 from .graph import Key
@@ -20,7 +21,7 @@ from .steps import Held
 from .study import Study
 
 ERROR_CHARS = 400
-"""Characters of a stage's error that its record keeps."""
+"""Characters of a stage's error that its record keeps; later sessions read it, so a cut is marked."""
 
 
 def stage(study: Study, key: Key, results: Results) -> Body[Result | Held]:
@@ -62,7 +63,7 @@ def _improve(
         editable=start,
     )
     sessions.append(digest)
-    if reply.answered and reply.accepted is None and reply.harvested is not None:
+    if reply.answered and _tree(reply, start) is None and reply.harvested is not None:
         archive.store.put_blob(reply.harvested.encode())
         digest, reply = yield from session(
             study,
@@ -71,20 +72,21 @@ def _improve(
             f"{step.label}.fix",
             role="improver",
             kind=step.template,
-            mission=stage_correction(text, reply.problems, reply.notes),
+            mission=stage_correction(text, reply.problems, reply.notes, study.modes[key.mode].templates),
             evidence=bundle.manifest,
             editable=reply.harvested.digest,
         )
         sessions.append(digest)
-    if not reply.answered or reply.accepted is None:
+    tree = _tree(reply, start)
+    if not reply.answered or tree is None:
         return _fallen(study, step, start, sessions, _why(reply))
     notes = archive.store.put_blob(notes_in(reply.text).encode("utf-8", "replace"))
     return StageRecord(
         step.label,
         step.template,
-        reply.accepted,
+        tree,
         tuple(sessions),
-        kept=reply.kept or reply.accepted == start,
+        kept=reply.kept or tree == start,
         notes=notes,
     )
 
@@ -96,7 +98,7 @@ def _given(study: Study, key: Key, results: Results, step: Stage, start: Digest)
     stages = stages_in(results, key.task, key.mode, plan)
     return Given(
         card=card,
-        material=archive.manifest(card.material),
+        material=study.material(key.task),
         spec=study.spec,
         start=archive.tree(start),
         rollouts={label: archive.rollout(rolls[label].rollout) for label in step.rollouts},
@@ -116,14 +118,17 @@ def decision(study: Study, record: StageRecord) -> str:
     return f"(no edit came of this stage: {record.error})" if record.error else ""
 
 
+def _tree(reply: Reply, start: Digest) -> Digest | None:
+    """What came of an edit. Who asks to keep the harness has what the stage began from, in a correction too."""
+    return start if reply.kept else reply.accepted
+
+
 def _why(reply: Reply) -> str:
     if not reply.answered:
         said = f" ({reply.cause})" if reply.cause else ""
         return f"the session ended without a complete answer: {reply.outcome.value}{said}"
-    if reply.kept:
-        return "the correction asked to keep what could not be accepted"
     return "; ".join(reply.problems) or "no harness came back"
 
 
 def _fallen(study: Study, step: Stage, start: Digest, sessions: list[Digest], why: str) -> StageRecord:
-    return StageRecord(step.label, step.template, start, tuple(sessions), fell_back=True, error=why[:ERROR_CHARS])
+    return StageRecord(step.label, step.template, start, tuple(sessions), fell_back=True, error=cut(why, ERROR_CHARS))

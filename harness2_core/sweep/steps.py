@@ -44,7 +44,7 @@ class Done(Generic[R]):
 
 @frozen
 class Held:
-    """The node may not start, by a budget: nothing behind it starts either."""
+    """A node, or an attempt, may not start, by a budget: nothing behind it starts either."""
 
     why: str
 
@@ -83,6 +83,9 @@ class Preparation(Protocol[R_inv]):
         """Claims requests that are about to start, after looking once more for their records."""
 
     def assignment(self, wanted: tuple[Wanted, ...]) -> Assignment: ...
+
+    def repeat(self, wanted: tuple[Wanted, ...]) -> Assignment | Held:
+        """The assignment of requests that are claimed since an earlier attempt; or the budget that is used up by now"""
 
     def lost(self, wanted: Wanted, ended: Ended, tries: int) -> Repeat:
         """Decides by the policy table; when it says dead, the record is written first.

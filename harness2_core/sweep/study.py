@@ -10,12 +10,14 @@ from attrs import evolve, field, frozen
 from harness2_core.api.adapters import Adapter
 from harness2_core.api.runtime import Store
 from harness2_core.api.strategies import Reflector, Selector
+from harness2_core.method.cuts import Caps
 from harness2_core.model.assignment import Assignment
 from harness2_core.model.bench import BenchSpec, BenchWords, TaskCard
 from harness2_core.model.canonical import Digest
 from harness2_core.model.channel import Channel
 from harness2_core.model.frozen import FrozenMap, texts
 from harness2_core.model.identity import Experiment
+from harness2_core.model.manifest import Manifest
 from harness2_core.model.namespace import Namespace
 from harness2_core.model.plan import Plan
 from harness2_core.model.requests import Request
@@ -66,7 +68,6 @@ class Study:
     modes: Mapping[str, ModePart]
     selector: Selector
     reflector: Reflector
-    templates: Templates
     max_harnesses: int
     pool: str
     experiment: Experiment
@@ -99,6 +100,11 @@ class Study:
 
     def attempt(self, task: str) -> int:
         return self.attempts.get(task, 1)
+
+    def material(self, task: str) -> Manifest:
+        """The task's text and inputs for evidence: file by file where there are more than a session is shown."""
+        kept = self.archive.manifest(self.cards[task].material)
+        return kept if kept.size <= Caps().input_bytes else Manifest(self.archive.flat(kept))
 
     def earlier(self, task: str) -> tuple[str, ...]:
         """The tasks before `task` in its domain's stream, oldest first."""

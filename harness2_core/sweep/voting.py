@@ -10,6 +10,7 @@ from harness2_core.model.records import SelectionRecord, Summary
 
 from .judging import Row
 from .reporting import Scores, mean
+from .reselecting import failed
 
 
 @frozen
@@ -19,6 +20,9 @@ class VoteRow:
     selector: str
     mode: str
     tasks: int
+    """On which it has picked."""
+    failed: int
+    """On which it was asked and gave no usable answer: no picks of its own, and not compared."""
     same: int
     first: str | None
     second: str | None
@@ -34,10 +38,14 @@ def vote_rows(
     scores = Scores(graded)
     found = []
     for selector, mode in dict.fromkeys((selector, mode) for selector, mode, _ in votes):
-        pairs = []
+        pairs, without = [], 0
         for (voter, its_mode, task), second in votes.items():
             record = summaries[task].modes.get(mode) if task in summaries else None
-            if (voter, its_mode) == (selector, mode) and record is not None and record.selection is not None:
+            if (voter, its_mode) != (selector, mode) or record is None or record.selection is None:
+                continue
+            if failed(second):
+                without += 1
+            else:
                 pairs.append((task, record.selection.chosen, second.chosen))
         known = [
             (first, second)
@@ -50,6 +58,7 @@ def vote_rows(
                 selector,
                 mode,
                 len(pairs),
+                without,
                 sum(first == second for _, first, second in pairs),
                 mean(first for first, _ in known),
                 mean(second for _, second in known),

@@ -17,7 +17,8 @@ from typing import ClassVar
 
 from harness2_core.api import Allowed, BenchWords, Mode, Plan, Roll, Surface, Templates
 from harness2_core.api.strategies import ShipsTemplates
-from harness2_core.method.missions import core_templates, mission
+from harness2_core.method.missions import core_templates
+from harness2_core.method.rehearsal import rehearse
 from harness2_core.model.plan import needs
 
 from .purity import reached_for
@@ -36,6 +37,8 @@ class ModeContract:
     """`package.module:Class`."""
     scales: ClassVar[tuple[int, ...]] = (1, 2, 3, 4)
     """The k that are tried."""
+    replaces: ClassVar[frozenset[str]] = frozenset()
+    """Texts of core that the mode's own are meant to stand in place of, for this mode."""
 
     def mode(self) -> Mode:
         made = pkgutil.resolve_name(self.factory)()
@@ -88,20 +91,18 @@ class ModeContract:
             assert [trees.count(stage.label) for stage in plan.stages] == [1] * len(plan.stages)
 
     def test_every_stage_has_a_mission(self) -> None:
-        mode = self.mode()
-        templates = core_templates()
-        if isinstance(mode, ShipsTemplates):
-            templates = templates.with_texts(mode.templates().texts)
+        templates = core_templates().with_texts(self._own().texts)
         surface = Surface("any", ("notes.md",), 1_000, (Allowed("script", "scripts/<script>.py"),))
         for plan in self.plans().values():
-            for stage in plan.stages:
-                words = BenchWords("Answer letters.")
-                assert mission(stage, ("`context/task.md`: the task",), words, surface, templates).strip()
+            rehearse(plan, BenchWords("Answer letters."), surface, templates)
 
-    def test_templates_of_its_own_hide_none_of_core(self) -> None:
+    def test_templates_of_its_own_hide_none_of_core_unasked(self) -> None:
+        hidden = set(self._own().texts).intersection(core_templates().texts)
+        assert hidden == self.replaces, "give the mode's templates names of their own, or name them in `replaces`"
+
+    def _own(self) -> Templates:
         mode = self.mode()
-        own = mode.templates() if isinstance(mode, ShipsTemplates) else Templates({})
-        assert not set(own.texts).intersection(core_templates().texts), "give the mode's templates names of their own"
+        return mode.templates() if isinstance(mode, ShipsTemplates) else Templates({})
 
     def test_planning_looks_at_nothing_and_changes_nothing(self) -> None:
         """No file, program, network or dice: k is all that a plan follows from."""

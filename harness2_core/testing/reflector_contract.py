@@ -17,6 +17,7 @@ from harness2_core.api import (
     Ask,
     BenchWords,
     Choice,
+    CountsSessions,
     Lesson,
     Manifest,
     Outcome,
@@ -112,6 +113,11 @@ class ReflectorContract:
         tags = [ask.tag for ask in self.play(sample_round(), self.refusing_first()).asks]
         assert len(set(tags)) == len(tags)
         assert all(re.fullmatch(LABEL, tag) for tag in tags)
+
+    def test_it_asks_for_no_more_sessions_than_it_says_beforehand(self) -> None:
+        reflector = self.reflector()
+        said = reflector.sessions(2) if isinstance(reflector, CountsSessions) else 1
+        assert len(self.play(sample_round()).asks) <= said, "say it by a method `sessions`: see `CountsSessions`"
 
     def test_an_unusable_reply_is_asked_for_once_more(self) -> None:
         asks = self.play(sample_round(), self.refusing_first()).asks

@@ -23,6 +23,7 @@ from harness2_core.api import (
     Ballot,
     BenchWords,
     Choice,
+    CountsSessions,
     FrozenMap,
     Manifest,
     Outcome,
@@ -139,6 +140,13 @@ class SelectorContract:
     def test_equal_merits_are_decided_the_same_way_each_time(self) -> None:
         ballot = sample_ballot({"A": "x y\n", "B": "x z\n"})
         assert self.play(ballot, self.alternating()) == self.play(ballot, self.alternating())
+
+    def test_it_asks_for_no_more_sessions_than_it_says_beforehand(self) -> None:
+        selector = self.selector()
+        for number in (2, 3, 4):
+            ballot = sample_ballot(dict(zip("ABCD", SAMPLES[:number], strict=False)))
+            said = selector.sessions(number) if isinstance(selector, CountsSessions) else 1
+            assert len(self.play(ballot).asks) <= said, "say it by a method `sessions`: see `CountsSessions`"
 
     def test_an_unusable_reply_is_asked_for_once_more(self) -> None:
         ballot = sample_ballot(dict(zip("ABC", SAMPLES, strict=False)))

@@ -57,7 +57,7 @@ class Simulation:
             return tuple(f"{prefix}/{label}" for label in rolls_of(self.plans[key.mode])[key.label])
         if key.what in ("stage", "select", "reflect"):
             plan = self.plans[key.mode]
-            asked = key.what == "stage" or (plan.learns and (key.what == "reflect" or len(plan.finals) > 1))
+            asked = {"stage": True, "select": len(plan.finals) > 1, "reflect": plan.learns}[key.what]
             return (f"{prefix}/{key.label or key.what}",) if asked else ()
         return ()
 
@@ -77,6 +77,9 @@ class Simulation:
     def assignment(self, wanted: tuple[Wanted, ...]) -> Assignment:
         self.requests += [item.request for item in wanted]
         return Assignment(tuple(item.request for item in wanted), {}, {}, "memory", "runs")
+
+    def repeat(self, wanted: tuple[Wanted, ...]) -> Assignment | Held:
+        return self.assignment(wanted)
 
     def lost(self, wanted: Wanted, ended: Ended, tries: int) -> Repeat:
         if tries > 3:

@@ -23,7 +23,7 @@ from harness2_core.model.trajectory import Failure, Trajectory, clip, render
 
 from .attempts import host, utc_now
 from .context import WorkerContext
-from .keeping import Keeper, Kept, listed
+from .keeping import Keeper, Kept, first, listed
 from .materialise import materialise
 from .nofollow import chunks, open_file, walk
 from .rewriting import Rewriter
@@ -52,10 +52,17 @@ def capture(request: Digest, card: TaskCard, seen: Seen, ctx: WorkerContext) -> 
     keeper = Keeper(store, rewriter, site.scratch)
     empty = Entry(store.put_blob(b""), 0)
     kept = _deliverables(seen.collected, keeper, ctx)
+    found = () if seen.collected is None else seen.collected.problems
     views, view_problems = _views(adapter, kept, keeper, ctx)
     sealed = Kept() if seen.collected is None else keeper.files(seen.collected.sealed, (site.workspace,))
     trajectory = rewriter.trajectory(clip(seen.trajectory or Trajectory(()), adapter.spec.observation_chars))
-    problems = (*seen.problems, *kept.problems, *view_problems, *(f"sealed: {text}" for text in sealed.problems))
+    problems = (
+        *seen.problems,
+        *found,
+        *kept.problems,
+        *view_problems,
+        *(f"sealed: {text}" for text in sealed.problems),
+    )
     return Rollout(
         request=request,
         outcome=seen.outcome,
@@ -67,6 +74,7 @@ def capture(request: Digest, card: TaskCard, seen: Seen, ctx: WorkerContext) -> 
         stderr=empty if seen.stderr is None else keeper.path(seen.stderr),
         deliverables=kept.manifest,
         views=views,
+        missed=tuple(rewriter.text(text) for text in first(kept.problems)),
         sealed=sealed.manifest,
         usage=ctx.usage(seen.usage or (seen.trajectory.usage if seen.trajectory else None), request),
         versions=ctx.versions(),
@@ -108,8 +116,7 @@ def _deliverables(collected: Collected | None, keeper: Keeper, ctx: WorkerContex
     workspace = ctx.site.workspace
     if collected is None:
         return keeper.tree(workspace, OUTPUT)
-    kept = keeper.files(collected.deliverables, (workspace, ctx.site.scratch))
-    return evolve(kept, problems=(*collected.problems, *kept.problems))
+    return keeper.files(collected.deliverables, (workspace, ctx.site.scratch))
 
 
 def _delivered(deliverables: Manifest, expects: tuple[str, ...]) -> bool:

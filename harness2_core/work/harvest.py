@@ -6,7 +6,7 @@ can act on; what editors leave behind by habit is noted and not read.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -18,7 +18,7 @@ from harness2_core.model.surface import Surface
 from harness2_core.model.tree import HarnessTree
 
 from .keeping import shown
-from .nofollow import chunks, open_regular, walk
+from .nofollow import Found, chunks, open_regular, walk
 
 EDITABLE: Final = "context/harness"
 FILES: Final = 2_000
@@ -30,51 +30,95 @@ _NOTED: Final = 20
 
 @frozen
 class Harvest:
-    """`problems` keep it from being accepted; `notes` do not."""
+    """`problems` keep it from being accepted; `notes` do not. `given` are the paths that were there before."""
 
     files: Mapping[str, bytes]
     problems: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    given: frozenset[str] = frozenset()
 
 
-def harvest(workspace: Path, below: str = EDITABLE) -> Harvest:
-    """What lies in the editable directory now."""
-    files: dict[str, bytes] = {}
-    problems: list[str] = []
-    droppings: list[str] = []
-    total = left_out = 0
+def harvest(
+    workspace: Path, below: str = EDITABLE, given: Collection[str] = (), surface: Surface | None = None
+) -> Harvest:
+    """What lies in the editable directory now; `given` are the paths of what was put there.
+
+    Those, and what else lies on `surface`, come before the rest: a heap of other files costs no edit its place.
+    """
+    took = _Taken(workspace, below, given)
     if not (workspace / below).is_dir():
-        problems.append(f"the directory {below}/ is gone; leave the whole harness in it")
+        took.problems.append(f"the directory {below}/ is gone; leave the whole harness in it")
+    later: list[Found] = []
     for found in walk(workspace, below):
-        name = found.path.removeprefix(f"{below}/")
-        if is_dropping(name):
-            droppings.append(name)
+        name = took.name(found)
+        edited = name in given or (surface is not None and surface.component(name) is not None)
+        if edited or not took.is_candidate(found):
+            took.take(found)
+        elif len(later) < FILES:
+            later.append(found)
+        else:
+            took.left_out += 1
+    for found in later:
+        took.take(found)
+    return took.harvest()
+
+
+class _Taken:
+    """What was taken so far, and the words for what was not."""
+
+    def __init__(self, workspace: Path, below: str, given: Collection[str]) -> None:
+        self.problems: list[str] = []
+        self.left_out = 0
+        self._workspace = workspace
+        self._below = below
+        self._given = given
+        self._files: dict[str, bytes] = {}
+        self._total = 0
+        self._droppings: list[str] = []
+
+    def name(self, found: Found) -> str:
+        return found.path.removeprefix(f"{self._below}/")
+
+    def is_candidate(self, found: Found) -> bool:
+        """Whether there is anything to take, if there is room for it."""
+        name = self.name(found)
+        return not (found.kind or is_dropping(name) or unsafe(name) or found.size > FILE_BYTES)
+
+    def take(self, found: Found) -> None:
+        name = self.name(found)
+        if name not in self._given and is_dropping(name):
+            self._droppings.append(name)
         elif found.kind:
-            problems.append(f"{shown(name)} is {found.kind}; a harness holds regular files only")
+            self.problems.append(f"{shown(name)} is {found.kind}; a harness holds regular files only")
         elif unsafe(name):
-            problems += unsafe(name)
+            self.problems += unsafe(name)
         elif found.size > FILE_BYTES:
-            problems.append(f"{shown(name)} has {found.size:,} bytes; a harness file has at most {FILE_BYTES:,}")
-        elif len(files) >= FILES or total + found.size > TOTAL_BYTES:
-            left_out += 1
+            self.problems.append(
+                f"{shown(name)} has {found.size:,} bytes and was not taken over: a harness file has at most "
+                f"{FILE_BYTES:,}"
+            )
+        elif len(self._files) >= FILES or self._total + found.size > TOTAL_BYTES:
+            self.left_out += 1
         else:
             try:
-                files[name] = b"".join(chunks(open_regular(workspace, found.path)))
+                self._files[name] = b"".join(chunks(open_regular(self._workspace, found.path)))
             except OSError as error:
-                problems.append(f"{shown(name)} could not be read: {error.strerror or error}")
-                continue
-            total += len(files[name])
-    if left_out:
-        problems.append(
-            f"the harness has {left_out:,} files beyond the first {len(files):,} ({total:,} bytes); remove what it "
-            "does not need"
-        )
-    return Harvest(files, tuple(problems), _noted(droppings))
+                self.problems.append(f"{shown(name)} could not be read: {error.strerror or error}")
+                return
+            self._total += len(self._files[name])
+
+    def harvest(self) -> Harvest:
+        if self.left_out:
+            self.problems.append(
+                f"the harness has {self.left_out:,} files beyond the first {len(self._files):,} ({self._total:,} "
+                "bytes), and they were not taken over: leave what it needs"
+            )
+        return Harvest(self._files, tuple(self.problems), _noted(self._droppings), frozenset(self._given))
 
 
 def judged(surface: Surface, found: Harvest, checks: Sequence[Check]) -> Accepted | Rejected:
     """Acceptance of a harvest: its own problems come with those of the surface and the checks, all at once."""
-    result = accept(surface, found.files, checks)
+    result = accept(surface, found.files, checks, found.given)
     notes = (*found.notes, *result.notes)
     problems = (*found.problems, *(result.problems if isinstance(result, Rejected) else ()))
     if problems:

@@ -148,9 +148,14 @@ class Keeper:
 
 def listed(problems: Iterable[str]) -> str:
     """A note of all problems: the first ones by name, the others counted."""
+    return "; ".join(first(problems))
+
+
+def first(problems: Iterable[str]) -> tuple[str, ...]:
+    """The first problems, and how many more there are."""
     found = tuple(dict.fromkeys(problems))
-    more = f"; and {len(found) - _NAMED:,} more of the kind" if len(found) > _NAMED else ""
-    return "; ".join(found[:_NAMED]) + more
+    more = (f"and {len(found) - _NAMED:,} more of the kind",) if len(found) > _NAMED else ()
+    return (*found[:_NAMED], *more)
 
 
 def shown(name: str) -> str:

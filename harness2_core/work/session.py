@@ -97,12 +97,12 @@ def _edited(request: SessionRequest, given: str, text: str, ctx: WorkerContext) 
     spec = ctx.providers.adapter.spec
     surface = substrate.surface.extended(reserved_scripts=spec.reserved_scripts, sub_agents=spec.sub_agents)
     checks = _checks(substrate, request.substrate, ctx)
-    found = harvest(ctx.site.workspace)
+    found = harvest(ctx.site.workspace, given=read_manifest(store, given).entries, surface=surface)
     data = {path: ctx.rewriter().data(content) for path, content in found.files.items()}
     found = evolve(found, files=data)
     harvested = Manifest({path: Entry(store.put_blob(content), len(content)) for path, content in data.items()})
     put_manifest(store, harvested)
-    if keeps_base(text):
+    if keeps_base(text, request.mission):
         return _kept(given, harvested, surface, checks, ctx)
     result = judged(surface, found, checks)
     if isinstance(result, Accepted):
@@ -113,7 +113,8 @@ def _edited(request: SessionRequest, given: str, text: str, ctx: WorkerContext) 
 def _kept(given: str, harvested: Manifest, surface: Surface, checks: Sequence[Check], ctx: WorkerContext) -> _Edited:
     """What it was given counts, whatever it edited; of a correction that may be a tree nobody can accept."""
     store = ctx.providers.store
-    result = judged(surface, Harvest(read_files(store, read_manifest(store, given))), checks)
+    files = read_files(store, read_manifest(store, given))
+    result = judged(surface, Harvest(files, given=frozenset(files)), checks)
     unchanged = isinstance(result, Accepted) and put_tree(store, result.tree) == given
     return _Edited(harvested, given if unchanged else None, kept=True)
 

@@ -11,6 +11,7 @@ from typing import Final
 
 from harness2_core.api.runtime import Store
 from harness2_core.model.manifest import Entry, Manifest
+from harness2_core.model.paths import folded
 
 from .keeping import Kept
 
@@ -49,15 +50,30 @@ def view_name(name: str, taken: Mapping[str, object]) -> str:
 
 
 def _manifest(views: Mapping[str, Entry]) -> Manifest:
-    """A file `a.txt` (the view of `a`) and a directory `a.txt/` (of deliverables) cannot both be: the file moves."""
-    directories = {"/".join(path.split("/")[:end]) for path in views for end in range(1, path.count("/") + 1)}
+    """Views under names of their own, on a system that folds case and Unicode forms too.
+
+    A file `a.txt` (the view of `a`) and a directory `a.txt/` (of deliverables) cannot both be: the file moves. So does
+    `a.TXT` beside `a.txt`.
+    """
+    directories = {folded("/".join(path.split("/")[:end])) for path in views for end in range(1, path.count("/") + 1)}
+    wanted = {folded(path) for path in views}
     placed: dict[str, Entry] = {}
+    taken: set[str] = set()
     for path, entry in sorted(views.items()):
-        name = path
-        while name in directories or (name != path and (name in views or name in placed)):
-            name = f"{name}.txt"
+        name, tries = path, 1
+        while folded(name) in directories or folded(name) in taken or (name != path and folded(name) in wanted):
+            tries += 1
+            name = _beside(path, tries)
         placed[name] = entry
+        taken.add(folded(name))
     return Manifest(placed)
+
+
+def _beside(path: str, number: int) -> str:
+    """Another name for `path`, with the same suffix: by it readers tell an image from a text."""
+    folder, slash, name = path.rpartition("/")
+    stem, dot, suffix = name.rpartition(".")
+    return f"{folder}{slash}" + (f"{stem}~{number}.{suffix}" if stem and dot else f"{name}~{number}")
 
 
 def _said(store: Store, name: str, entry: Entry, heads: Mapping[str, bytes]) -> Entry:

@@ -74,9 +74,10 @@ def test_modes_that_are_one_procedure_at_k_1_are_said_to_be(bench: Any, typed: C
     assert "same procedure" not in typed("report", "--k", "2").out
 
 
-def test_votes_of_another_selector_are_set_beside(bench: Any, typed: Callable[..., Any]) -> None:
+@pytest.mark.parametrize("option", ["--selector", "--by"])
+def test_votes_of_another_selector_are_set_beside(bench: Any, typed: Callable[..., Any], option: str) -> None:
     typed("run", "--k", "2")
-    typed("reselect", "--by", "first", "--k", "2")
+    assert typed("reselect", option, "first", "--k", "2").code == 0
     (vote,) = typed("report", "--json", "--k", "2").json["votes"]
     assert (vote["selector"], vote["mode"], vote["tasks"]) == ("first", "agg", 1)
 

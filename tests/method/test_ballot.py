@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 import pytest
@@ -80,12 +81,14 @@ def test_the_layout_is_the_documented_one(world: World) -> None:
 
 def test_no_label_draw_or_harness_gets_in(world: World) -> None:
     tree = HarnessTree({"notes.md": "CANARY-HARNESS\n"})
-    drawn = world.draw(world.final("aggx1", {"sum.txt": "1"}, tree), world.final("aggx2", {"sum.txt": "2"}, tree))
+    finals = [world.final(f"aggx{number}", {"sum.txt": str(number)}, tree) for number in (1, 2)]
+    drawn = world.draw(*finals)
     assert drawn.ballot is not None
     everything = "\n".join(
         [*world.files(drawn), *world.files(drawn).values(), drawn.ballot.mission(), repr(drawn.ballot)]
     )
-    for secret in ("aggx", "CANARY", "march", "ledgers-py", drawn.ballot.templates.digest, "base1"):
+    runs = [part for final in finals for part in (final.rollout.request, final.rollout.transcript.digest)]
+    for secret in ("aggx", "CANARY", "march", "ledgers-py", drawn.ballot.templates.digest, "base1", *runs):
         assert secret not in everything.replace(repr(drawn.ballot.templates), "")
 
 
@@ -190,6 +193,21 @@ def test_an_index_counts_what_there_is_and_says_that_nothing_was_trimmed(world: 
     assert "Nothing was trimmed." in index
 
 
+def test_who_delivered_more_than_could_be_kept_did_not_deliver_the_same(world: World) -> None:
+    one, other = (world.final(f"agg{i}", {"sum.txt": "12"}) for i in (1, 2))
+    more = evolve(other, rollout=evolve(other.rollout, missed=("not kept: 'a' is a symbolic link",)))
+    assert world.draw(one, other).same == {"agg2": "agg1"}
+    assert world.draw(one, more).same == {}
+
+
+def test_what_could_not_be_kept_is_told_and_not_called_whole(world: World) -> None:
+    finals = [world.final(f"agg{i}", {"sum.txt": f"{i}"}) for i in (1, 2)]
+    finals = [evolve(x, rollout=evolve(x.rollout, missed=("not kept: 'a' is a symbolic link",))) for x in finals]
+    index = world.files(world.draw(*finals))["candidates/A.md"]
+    assert "\n[harness2: not kept: 'a' is a symbolic link]\n" in index
+    assert "Nothing was trimmed" not in index
+
+
 def test_what_is_too_big_is_left_out_and_marked(world: World) -> None:
     drawn = world.draw(
         world.final("agg1", {"big.txt": "x" * 900, "sum.txt": "1"}),
@@ -201,6 +219,14 @@ def test_what_is_too_big_is_left_out_and_marked(world: World) -> None:
     assert f"candidates/{id}/big.txt.txt" not in files
     assert "[harness2: `big.txt.txt` (900 bytes) left out here by the framework]" in files[f"candidates/{id}.md"]
     assert "Nothing was trimmed" not in files[f"candidates/{id}.md"]
+
+
+def test_what_is_too_big_to_be_shown_is_not_even_read(world: World) -> None:
+    finals = [world.final("agg1", {"big.txt": "x" * 900, "sum.txt": "1"}), world.final("agg2", {"sum.txt": "2"})]
+    wanted = needed(world.contest(*finals, caps=Caps(bytes_seen=100)))
+    big, small = (finals[0].rollout.views.entries[f"{name}.txt.txt"].digest for name in ("big", "sum"))
+    assert big not in wanted
+    assert small in wanted
 
 
 def test_binary_deliverables_are_judged_by_their_views(world: World) -> None:
@@ -246,6 +272,32 @@ def test_a_transcript_that_stands_in_shows_no_harness(world: World) -> None:
     shown = "".join(world.files(drawn).values())
     assert "Always count" not in shown
     assert "first\n" in shown
+
+
+def test_a_path_that_only_one_harness_has_tells_no_harness(world: World) -> None:
+    tree = HarnessTree({"notes.md": "Add up.\n", "skills/totals/SKILL.md": "x\n"})
+    said = "[ACTION] read\nskills/totals/SKILL.md\n\n[ACTION] read\nnotes.md\n"
+    drawn = world.draw(
+        world.final("agg1", {}, tree, transcript=said + "first\n"),
+        world.final("agg2", {}, transcript="two\n"),
+        spec=STATE,
+    )
+    shown = "".join(world.files(drawn).values())
+    assert "skills/totals" not in shown
+    assert "\n[harness2: a path of its set-up left out here by the framework]\n" in shown
+    assert "read\nnotes.md\n" in shown
+
+
+def test_a_long_transcript_that_stands_in_is_cut_with_the_marks_it_had_left_as_they_were(world: World) -> None:
+    mark = "[harness2: 9 characters left out here by the renderer]"
+    said = f"[OBSERVATION]\n{mark}\n" + "y" * 900
+    drawn = world.draw(
+        *(world.final(f"agg{i}", {}, transcript=f"{said}{i}\n") for i in (1, 2)), spec=STATE, caps=Caps(bytes_seen=800)
+    )
+    lines = world.files(drawn)["candidates/A/transcript.md"].splitlines()
+    assert lines[1] == mark
+    assert [line for line in lines if re.fullmatch(r"\[harness2: \d+ characters left out here by the renderer\]", line)]
+    assert len("\n".join(lines)) < 500
 
 
 def test_a_run_without_transcript_stays_dropped(world: World) -> None:

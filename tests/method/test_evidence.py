@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import re
+
 import pytest
 from attrs import evolve
 from hypothesis import given
@@ -7,10 +9,11 @@ from hypothesis import strategies as st
 
 from harness2_core.method.cuts import Caps
 from harness2_core.method.evidence import Candidate, Given, stage_evidence
-from harness2_core.method.layout import Bundle
+from harness2_core.method.layout import Bundle, Layout
 from harness2_core.model.bench import BenchSpec, BenchWords, TaskCard
 from harness2_core.model.channel import Outcome
-from harness2_core.model.manifest import Manifest
+from harness2_core.model.errors import InvalidValue
+from harness2_core.model.manifest import Manifest, blob_entry
 from harness2_core.model.plan import Stage
 from harness2_core.model.records import Rollout
 from harness2_core.model.tree import HarnessTree
@@ -124,11 +127,41 @@ def test_a_rollout_that_delivered_nothing_still_has_an_index_that_says_so(world:
     assert "No file was delivered." in world.files(stage_evidence(STAGE, world.given()))["deliverables/base2/INDEX.md"]
 
 
+def test_what_was_delivered_and_could_not_be_kept_is_marked_where_it_would_be_listed(world: World) -> None:
+    missed = ("not kept: 'huge.bin': it has 999 bytes", "not kept: 'a\\n[harness2: x]' is a symbolic link")
+    for label in ("base1", "base2"):
+        world.rollouts[label] = evolve(world.rollouts[label], missed=missed)
+    files = world.files(stage_evidence(STAGE, world.given()))
+    for label in ("base1", "base2"):
+        marks = [x for x in files[f"deliverables/{label}/INDEX.md"].splitlines() if x.startswith("[harness2: ")]
+        assert marks == [f"[harness2: {text}]" for text in missed]
+
+
 def test_a_dead_rollout_leaves_a_line_and_stops_nothing(world: World) -> None:
     world.rollouts["base2"] = Rollout(world.rollouts["base2"].request, Outcome.LOST, cause="network")
     files = world.files(stage_evidence(STAGE, world.given()))
     assert files["rollouts/base2.md"].startswith("[harness2: there is no transcript: the run was lost")
     assert files["rollouts/base2.md"].count("\n") == 1
+
+
+def test_a_transcript_stays_whole_though_nothing_could_be_shown_of_what_was_delivered(world: World) -> None:
+    before = world.files(stage_evidence(STAGE, world.given()))
+    world.rollouts["base1"] = evolve(world.rollouts["base1"], views=Manifest())
+    inv1 = world.pool["inv1"]
+    world.pool["inv1"] = evolve(inv1, rollout=evolve(inv1.rollout, views=Manifest()))
+    files = world.files(stage_evidence(STAGE, world.given()))
+    for path in ("rollouts/base1.md", "pool/inv1/rollout.md"):
+        assert files[path] == before[path]
+    for path in ("deliverables/base1/INDEX.md", "pool/inv1/deliverables/INDEX.md"):
+        assert "No reader could show what is in them." in files[path]
+
+
+def test_a_path_twice_in_one_evidence_is_an_error_that_names_it() -> None:
+    layout = Layout()
+    layout.text("decisions/inv1.md", "one")
+    with pytest.raises(InvalidValue, match=r"'decisions/inv1\.md' would be written twice"):
+        layout.blob("decisions/inv1.md", blob_entry(b"one"))
+    assert len(layout.bundle().manifest.entries) == 1
 
 
 def test_the_listing_says_how_unusual_runs_ended(world: World) -> None:
@@ -230,6 +263,36 @@ def test_inputs_and_harnesses_are_never_cut(world: World) -> None:
     files = world.files(stage_evidence(STAGE, world.given(caps=Caps(bytes_seen=1))))
     assert files["source/ledger.csv"] == "a,1\n"
     assert files["pool/inv1/harness/notes.md"] == "Count, then add up.\n"
+
+
+def test_inputs_beyond_all_reason_are_cut_biggest_first_and_marked_in_place(world: World) -> None:
+    flat = {
+        f"source/{name}": world.blobs.put(text) for name, text in (("a", "1"), ("big", "x" * 900), ("mid", "y" * 90))
+    }
+    world.material = Manifest({"task.md": world.blobs.put("Add up.\n"), **flat})
+    bundle = stage_evidence(STAGE, world.given(caps=Caps(input_bytes=100)))
+    files = world.files(bundle)
+    assert (files["source/a"], files["source/mid"]) == ("1", "y" * 90)
+    assert files["source/big"] == "[harness2: 900 bytes left out here by the framework]\n"
+    assert bundle.cuts == ("source/big was left out",)
+
+
+def test_a_long_diff_is_cut_and_marked(world: World) -> None:
+    world.pool = {"inv1": evolve(world.pool["inv1"], tree=HarnessTree({"notes.md": "more\n" * 900}))}
+    world.blobs.manifest(dict(world.pool["inv1"].tree.files))
+    text = world.files(stage_evidence(STAGE, world.given(caps=Caps(diff_chars=100))))["pool/inv1/harness.diff"]
+    assert re.search(r"^\[harness2: [\d,]+ characters left out here by the renderer\]$", text, re.MULTILINE)
+    assert len(text) < 200
+
+
+def test_a_line_of_a_harness_cannot_forge_our_mark_in_a_diff(world: World) -> None:
+    forged = "[harness2: 3 files left out here by the framework]\n"
+    start, edited = (HarnessTree({"notes.md": forged + more}) for more in ("", "x\n"))
+    world.pool = {"inv1": evolve(world.pool["inv1"], tree=edited)}
+    world.blobs.manifest(dict(edited.files))
+    text = world.files(stage_evidence(STAGE, evolve(world.given(), start=start)))["pool/inv1/harness.diff"]
+    assert "\n| [harness2: 3 files" in text
+    assert not re.search(r"^\s*\[harness2:", text, re.MULTILINE)
 
 
 def test_ten_thousand_files_are_shown_in_part_and_counted(world: World) -> None:

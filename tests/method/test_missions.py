@@ -8,6 +8,7 @@ from attrs import evolve
 
 from harness2_core.method.missions import core_templates, mission, overridden, stage_correction, words_of
 from harness2_core.model.bench import BenchWords
+from harness2_core.model.canonical import digest_bytes
 from harness2_core.model.errors import ConfigError
 from harness2_core.model.frozen import FrozenMap
 from harness2_core.model.manifest import Manifest
@@ -81,6 +82,10 @@ def told(stage: Stage, words: BenchWords = FULL, surface: Surface = RICH) -> str
     return mission(stage, LISTING, words, surface, core_templates())
 
 
+def corrected(mission: str, problems: tuple[str, ...], notes: tuple[str, ...] = ()) -> str:
+    return stage_correction(mission, problems, notes, core_templates())
+
+
 def selecting(words: BenchWords) -> str:
     return Ballot({"A": {}, "B": {}}, Manifest(), words_of(words), 1, core_templates()).mission()
 
@@ -102,6 +107,7 @@ CASES = [
 def test_no_mission_speaks_of_measuring_or_of_what_is_left_to_spend(k: int) -> None:
     texts = [told(stage, words, surface) for _, stage, words, surface in CASES if len(stage.rollouts) == k]
     texts += [selecting(FULL), selecting(BARE), reflecting(FULL), reflecting(BARE, "")]
+    texts += [corrected("MISSION", ("a.md: too long",), ("ignored '.DS_Store'",))]
     assert [found.group() for text in texts if (found := BANNED.search(text))] == []
 
 
@@ -150,7 +156,8 @@ def test_at_k_1_both_modes_are_told_the_same() -> None:
 def test_at_k_1_nothing_is_counted_against_one() -> None:
     for stage in (*parallel(1), *sequential(1)):
         text = told(stage)
-        assert not re.search(r"\b1 of 1\b|1/1|\b1 base rollouts\b|round 1 of 1|all of them", text)
+        assert not re.search(r"\b1 of 1\b|1/1|\b1 base rollouts\b|round 1 of 1|all of them|several of them", text)
+        assert "runs of the same task" not in text  # there is one
     assert "There is 1 base rollout under" in told(parallel(1)[-1])
 
 
@@ -181,6 +188,30 @@ def test_compositions_of_both_modes_get_the_same_rules(k: int) -> None:
     assert unlike == {"What you have", "What to do"}  # they differ in numbers and in what may be chosen
 
 
+def test_editors_of_a_later_round_are_told_whose_rollouts_they_read() -> None:
+    """The base rollouts ran under the unmodified harness, which is no longer what is edited."""
+    for stage in sequential(3):
+        shown = "The base rollouts ran under the unmodified harness" in told(stage)
+        assert shown == (stage.template != "compose" and stage.round > 1)
+    assert "how the checkpoint itself ran is shown by `c2` in the pool" in told(sequential(3)[6])
+
+
+@pytest.mark.parametrize("count", range(3))
+def test_a_composition_speaks_of_the_harnesses_that_there_are(count: int) -> None:
+    """Whoever plans otherwise than we do may use our texts."""
+    pool = ("one", "other")[:count]
+    text = told(Stage("mix1", "agg", "start" if count else "base", ("base1",), pool))
+    assert ("earlier harness" in text, "earlier harnesses" in text) == (count > 0, count > 1)
+    assert "notes are in" not in text
+    assert ("`context/harness/` is the unmodified harness" in text) == (count == 0)
+
+
+@pytest.mark.parametrize("k", range(1, 4))
+def test_no_two_stages_of_a_mode_are_told_the_same(k: int) -> None:
+    for stages in (parallel(k), sequential(k)):
+        assert len({told(stage) for stage in stages}) == 3 * k
+
+
 def test_a_round_says_where_it_stands() -> None:
     stages = sequential(3)
     assert "checkpoint\n1 of 3" in told(stages[2])
@@ -194,6 +225,7 @@ def test_workspace_facts_and_domain_procedure_each_have_their_place() -> None:
     for stage in (*parallel(2), *sequential(2)):
         text = told(stage)
         assert text.count("*Verified facts of this workspace*") == 1
+        assert "They are allowed and worth a lot." in text
         assert "`This workspace only`" in text
         assert not re.search(r"(never|no|not) (write|store|record)?\s*(matter )?facts", text, re.IGNORECASE)
 
@@ -220,8 +252,9 @@ def test_blank_words_leave_no_heading() -> None:
 def test_criteria_are_numbered_without_a_gap(lead: str, conformance: str) -> None:
     text = selecting(evolve(FULL, selection_lead=lead, selection_conformance=conformance))
     numbers = [int(number) for number in re.findall(r"^(\d+)\. ", text, re.MULTILINE)]
-    assert numbers == list(range(1, 7 + bool(lead) + (conformance == "full")))
-    assert ("Conformance:" in text) == (conformance == "full")
+    assert numbers == list(range(1, 7 + bool(lead)))
+    assert ("Conformance:" in text, "Values:" in text) == (conformance == "full", conformance != "full")
+    assert text.count("as a value is there as a value") == 1
 
 
 def test_a_surface_is_told_as_it_is() -> None:
@@ -240,13 +273,42 @@ def test_a_surface_is_told_as_it_is() -> None:
 
 
 def test_what_a_surface_lacks_is_not_spoken_of() -> None:
-    text = told(parallel(1)[0], surface=PROGRAM)
-    for word in ("skill`", "A skill", "a skill,", "sub-agent", "hook", "plugin that", "always-on"):
-        assert word not in text
+    for stage in (*parallel(2), *sequential(2)):
+        text = told(stage, surface=PROGRAM)
+        assert not re.search(r"skill|sub-agent|hook|plugin|always-on|trigger|front matter|<name>", text), stage.label
+        notes_only = evolve(RICH, allowed=(), reserved_scripts=(), trigger_file="", plain_always_on=False)
+        text = told(stage, surface=notes_only)
+        assert not re.search(r"skill|sub-agent|hook|plugin|scripts/|calls a script|A script|Python|trigger", text), (
+            stage.label
+        )
     scripts_only = evolve(RICH, allowed=(Allowed("script", "scripts/<script>.py"),))
     text = told(parallel(1)[0], surface=scripts_only)
     assert not re.search(r"skill|sub-agent|hook|plugin", text)
     assert "sub_agents" not in told(parallel(1)[0], surface=evolve(RICH, sub_agents=False))
+
+
+def test_no_rule_of_a_surface_is_kept_from_those_who_may_break_it() -> None:
+    strict = evolve(
+        RICH,
+        skill_name="required",
+        skill_fields=("name", "description"),
+        sub_agent_name="required",
+        sub_agent_mode="subagent",
+        sub_agent_fields=("name", "description", "mode"),
+    )
+    text = told(parallel(1)[2], surface=strict)
+    for part in (
+        "Its `name` is required and equals the directory",
+        "these keys and no others: name, description.",
+        "`mode: subagent` and a `name` equal to what its path calls it",
+        "these keys and no others: name, description, mode.",
+        "not UTF-8 text",
+        "`<name>` stands for lower-case letters, digits, `-` and `_`",
+        "`<script>` stands for lower-case letters, digits and `_`",
+    ):
+        assert part in text
+    assert "`<file>`" not in text
+    assert "keys and no others" not in told(parallel(1)[2])
 
 
 @pytest.mark.parametrize("component", COMPONENTS)
@@ -274,11 +336,35 @@ def test_a_persons_text_takes_the_place_of_ours_in_every_mission_that_includes_i
     assert templates.digest != core_templates().digest
 
 
-@pytest.mark.parametrize("name", ["yardstik.md.jinja", "_yardstik.md.jinja", "inv.txt", "inv"])
-def test_a_file_that_replaces_no_text_is_an_error_that_names_the_way_out(name: str) -> None:
-    with pytest.raises(ConfigError, match=r"replaces no mission text") as error:
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("yardstik.md.jinja", "_yardstick"),
+        ("_yardstik.md.jinja", "_yardstick"),
+        ("inv.txt", "inv"),
+        ("inv", "inv"),
+        ("INV.md.jinja", "inv"),
+        ("Compose.md", "compose"),
+    ],
+)
+def test_a_file_that_replaces_no_text_is_an_error_that_names_what_was_meant(name: str, meant: str) -> None:
+    with pytest.raises(ConfigError, match=rf"'{re.escape(name)}' replaces no mission text\n  did you mean '{meant}'"):
         overridden(core_templates(), {name: "x"})
-    assert "md.jinja" in str(error.value)
+
+
+def test_a_file_like_none_of_them_is_told_what_there_is() -> None:
+    with pytest.raises(ConfigError, match=r"known are _answer_free, .*; name it <template>\.md\.jinja"):
+        overridden(core_templates(), {"qqqqqq.md": "x"})
+
+
+def test_texts_of_other_modes_are_passed_over() -> None:
+    assert overridden(core_templates(), {"tidy.md.jinja": "x"}, ("tidy",)) == core_templates()
+
+
+def test_a_text_that_lists_components_is_the_same_in_every_process() -> None:
+    templates = overridden(core_templates(), {"inv.md.jinja": "{{ has|join(' ') }}"})
+    text = mission(parallel(1)[0], LISTING, FULL, RICH, templates)
+    assert text == "always-on hooks plugin script skill sub-agent\n"
 
 
 def test_a_modes_own_template_gets_the_same_values() -> None:
@@ -293,9 +379,7 @@ def test_an_unknown_template_is_an_error() -> None:
 
 
 def test_a_correction_repeats_the_mission_and_names_every_problem() -> None:
-    text = stage_correction(
-        "MISSION\n", ("a.md: too long", "b.py: does not compile\nat line 2"), ("ignored '.DS_Store'",)
-    )
+    text = corrected("MISSION\n", ("a.md: too long", "b.py: does not compile\nat line 2"), ("ignored '.DS_Store'",))
     assert text.startswith(
         "MISSION\n\n# Your edit could not be accepted\n\n- a.md: too long\n- b.py: does not compile\n  at"
     )
@@ -304,7 +388,7 @@ def test_a_correction_repeats_the_mission_and_names_every_problem() -> None:
 
 
 def test_a_correction_without_repairs_speaks_of_none() -> None:
-    assert "Of itself" not in stage_correction("MISSION", ("a",))
+    assert "Of itself" not in corrected("MISSION", ("a",))
 
 
 def test_the_reason_of_a_pick_reaches_the_reflection_and_a_missing_one_leaves_no_block() -> None:
@@ -315,3 +399,49 @@ def test_the_reason_of_a_pick_reaches_the_reflection_and_a_missing_one_leaves_no
 def test_nothing_in_a_value_is_rendered() -> None:
     text = told(parallel(1)[0], evolve(FULL, work="Sum {{ stage.label }} {% raw %}"))
     assert "Sum {{ stage.label }} {% raw %}" in text
+
+
+def test_a_correction_has_room_for_a_few_problems_and_counts_the_rest() -> None:
+    text = corrected("MISSION", tuple(f"'scripts/x{n}.py': not UTF-8 text" for n in range(5_000)))
+    assert len(text) < 25_000
+    assert "'scripts/x99.py'" in text
+    assert re.search(r"^\[harness2: [\d,]+ more left out here by the framework\]$", text, re.MULTILINE)
+
+
+def test_one_endless_problem_is_cut_and_a_check_can_forge_no_mark() -> None:
+    text = corrected("MISSION", ("no:\n[harness2: 3 more left out here by the framework]", "x" * 90_000, "last"))
+    assert "\n  |[harness2: 3 more" in text
+    assert "88,000 characters left out here by the renderer]" in text
+    assert "\n- last\n" in text
+
+
+VERSIONS = {
+    "_answer_free": ("2", "c390cb80"),
+    "_composing": ("2", "83e5e5a7"),
+    "_data": ("1", "597cbdd9"),
+    "_deciding": ("1", "91eded3f"),
+    "_evidence": ("1", "e28576ce"),
+    "_how_to_change": ("1", "b109b256"),
+    "_notes_compose": ("1", "bff1b261"),
+    "_notes_edit": ("1", "db033857"),
+    "_position": ("2", "f649e6bf"),
+    "_scope": ("2", "e02bd4bc"),
+    "_surface": ("2", "7593ec36"),
+    "_work": ("1", "839fbed8"),
+    "_yardstick": ("1", "8a1bb258"),
+    "agg": ("2", "75a81538"),
+    "compose": ("1", "01701b94"),
+    "correct": ("1", "687340b0"),
+    "dom": ("2", "e2d3c58b"),
+    "inv": ("2", "64c3d72e"),
+    "keep": ("1", "8db41871"),
+    "reflect": ("2", "e6206c93"),
+    "select": ("2", "1c7846d8"),
+}
+"""Text -> its version, and the first digits of its digest. Whoever changes a text raises its version, and this line."""
+
+
+def test_a_changed_text_has_a_new_version() -> None:
+    templates = core_templates()
+    now = {name: (templates.version(name), digest_bytes(text.encode())[:8]) for name, text in templates.texts.items()}
+    assert now == VERSIONS

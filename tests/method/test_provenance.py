@@ -31,7 +31,8 @@ def test_a_sealed_file_is_a_breach_wherever_it_lies(path: str) -> None:
 
 def test_wording_alone_is_never_a_breach() -> None:
     text = blob_entry(b'{"pass_rate": 0.5, "passed_count": 3} the rubric of our test report')
-    assert breaches({"source/report.json": text, "task.md": OTHER}, {KEY.digest}) == ()
+    names = ("source/report.json", "task.md", "source/answer_key/rubric.json", "decisions/pass_rate.md", "judged.json")
+    assert breaches(dict.fromkeys(names, text), {KEY.digest}, {OTHER.digest}) == ()
 
 
 def test_tiny_files_are_equal_by_chance() -> None:

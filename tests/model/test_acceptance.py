@@ -52,10 +52,28 @@ def test_a_good_harness_is_taken_as_it_is() -> None:
         "#AGENTS.md#",
         ".AGENTS.md.swp",
         "scripts/__pycache__/x.cpython-311.pyc",
+        ".git",
         ".git/config",
+        ".hg/store",
         ".idea/x.xml",
         "AGENTS.md.orig",
+        "AGENTS.md.save.1",
         "node_modules/a/b.js",
+        "4913",
+        ".AGENTS.md.swx",
+        ".AGENTS.md.un~",
+        ".AGENTS.md.kate-swp",
+        "._AGENTS.md",
+        "__MACOSX/._x",
+        "THUMBS.DB",
+        "~$notes.docx",
+        ".~lock.notes.odt#",
+        "AGENTS.md___jb_tmp___",
+        ".nfs00000000a1",
+        ".pytest_cache/v/x",
+        ".ipynb_checkpoints/x.ipynb",
+        ".viminfo",
+        "scripts/x.pyo",
     ],
 )
 def test_what_a_tool_left_behind_is_noted_and_ignored(path: str) -> None:
@@ -64,9 +82,25 @@ def test_what_a_tool_left_behind_is_noted_and_ignored(path: str) -> None:
     assert answer.notes == (f"ignored {path!r}: left behind by a tool",)
 
 
-@pytest.mark.parametrize("path", ["notes.txt", "gitconfig", ".github/x", "scripts/tmp.py", "my.git/x", "DS_Store"])
+@pytest.mark.parametrize(
+    "path",
+    [
+        *("notes.txt", "gitconfig", ".gitignore", ".github/x", "scripts/tmp.py", "my.git/x", "DS_Store"),
+        *("a.sql", "a.svg", ".a.svg", "a.sty", "old", "a.oldest", "save.md", "git", "cache/x", "a#b", "scripts/_x.py"),
+    ],
+)
 def test_a_real_edit_is_no_dropping(path: str) -> None:
     assert not is_dropping(path)
+
+
+def test_what_the_harness_had_before_is_no_dropping_whatever_it_is_called() -> None:
+    surface = evolve(SURFACE, allowed=(*SURFACE.allowed, Allowed("skill-file", "skills/<name>/scripts/<file>")))
+    path = "skills/totals/scripts/rows.tmp"
+    files = {**GOOD, path: b"a template\n"}
+    assert path not in taken(files, surface).tree.files
+    answer = accept(surface, files, given=files)
+    assert isinstance(answer, Accepted)
+    assert (answer.tree.files[path], answer.notes) == ("a template\n", ())
 
 
 def test_a_real_edit_off_the_surface_is_refused_by_name() -> None:
@@ -123,6 +157,34 @@ def test_a_trigger_line_carries_no_template_tag_into_always_on_text() -> None:
     skill = b"---\ndescription: 'Fill {{ x }} and {% y %}.'\n---\n"
     answer = taken({"AGENTS.md": b"Work.\n", "skills/fill/SKILL.md": skill})
     assert "Fill { { x }} and { % y %}." in answer.tree.files["AGENTS.md"]
+
+
+@pytest.mark.parametrize(
+    "skill", [b"No front matter.\n", b"---\nx: [\n---\n", b"---\nname: fill\n---\n", b"---\n- a\n---\n"]
+)
+def test_a_skill_that_does_not_describe_itself_costs_no_second_problem_for_its_trigger_line(skill: bytes) -> None:
+    """The line is added all the same: what is asked for is the description."""
+    (problem,) = refused({"AGENTS.md": b"Work.\n", "skills/fill/SKILL.md": skill}).problems
+    assert problem.startswith("skills/fill/SKILL.md: ")
+
+
+def test_a_description_that_refers_to_itself_without_end_is_answered_in_a_moment() -> None:
+    lines = ["a0: &a0 [x, x, x, x, x, x, x, x, x, x]"]
+    lines += [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]" for n in range(1, 12)]
+    skill = "\n".join(["---", *lines, "description: *a11", "---", ""]).encode()
+    (problem,) = refused({"AGENTS.md": b"Work.\n", "skills/fill/SKILL.md": skill}).problems
+    assert "needs a 'description'" in problem
+
+
+@pytest.mark.parametrize("left", [{}, {"AGENTS.md": b" \n"}])
+def test_a_trigger_line_does_not_hide_that_a_required_text_was_taken_away(left: Mapping[str, bytes]) -> None:
+    answer = refused({**left, "skills/totals/SKILL.md": SKILL})
+    assert "AGENTS.md: must exist and not be blank" in answer.problems
+
+
+def test_what_is_repaired_of_itself_is_not_asked_for_beside_a_file_that_is_no_text() -> None:
+    answer = refused({**GOOD, "AGENTS.md": b"Work.\n", "scripts/x.py": b"\xff"})
+    assert not [problem for problem in answer.problems if "is not named" in problem]
 
 
 def test_a_description_of_many_lines_makes_one_trigger_line() -> None:

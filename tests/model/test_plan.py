@@ -104,6 +104,57 @@ def test_an_inconsistent_plan_is_refused_with_the_reason(
         Plan(steps, finals, rollouts, sessions)
 
 
+NAMES = ("inv1", "dom1", "c1", "base1", "base2")
+SOME = st.lists(st.sampled_from(NAMES), unique=True, max_size=2).map(tuple)
+TREES = st.sampled_from(("base", "inv1", "dom1", "c1"))
+STEPS = st.builds(Roll, st.sampled_from(NAMES[:4]), TREES) | st.builds(
+    Stage, st.sampled_from(NAMES[:4]), st.just("inv"), TREES, SOME, SOME, SOME
+)
+ROLLED_AT_ONCE = st.permutations(NAMES[:3]).flatmap(
+    lambda labels: st.lists(TREES, max_size=3).map(
+        lambda starts: [
+            step
+            for label, start in zip(labels, starts, strict=False)
+            for step in (Stage(label, "inv", start, ("base1",)), Roll(label, label))
+        ]
+    )
+)
+
+
+@given(
+    st.lists(STEPS, max_size=5) | ROLLED_AT_ONCE,
+    st.lists(st.sampled_from(NAMES), unique=True, max_size=3),
+    st.sampled_from((1, 1, 2, 0)),
+    st.sampled_from((0, 0, 0, 1)),
+)
+def test_a_plan_is_taken_exactly_when_it_can_be_gone_through_and_counts_are_what_it_declares(
+    steps: list[Step], finals: list[str], bases: int, more: int
+) -> None:
+    rolls = [step.label for step in steps if isinstance(step, Roll)]
+    stages = [step.label for step in steps if isinstance(step, Stage)]
+    done = {("roll", f"base{index}") for index in range(1, bases + 1)}
+    for _ in steps:  # whatever their order: as many turns as there are steps are enough
+        done |= {("roll" if isinstance(s, Roll) else "stage", s.label) for s in steps if done.issuperset(needs(s))}
+    sound = (
+        len(set(rolls)) == len(rolls)
+        and len(set(stages)) == len(stages)
+        and "base1" not in (*rolls, *stages)
+        and all(step.tree == step.label for step in steps if isinstance(step, Roll) and step.label in stages)
+        and len(done) == bases + len(steps)
+        and bool(finals)
+        and all(("roll", label) in done for label in finals)
+        and bases >= 1
+        and not more
+    )
+    try:
+        plan = Plan(tuple(steps), tuple(finals), bases + len(rolls), len(stages) + more)
+    except InvalidValue:
+        assert not sound
+        return
+    assert sound
+    assert (len(plan.bases), len(plan.rolls), len(plan.stages)) == (bases, len(rolls), len(stages))
+
+
 def test_all_problems_of_a_plan_are_told_at_once() -> None:
     with pytest.raises(InvalidValue) as caught:
         Plan((STAGE, STAGE, Roll("inv1", "base"), Roll("y", "z")), ("nowhere",), 2, 7)

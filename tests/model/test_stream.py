@@ -21,7 +21,10 @@ def test_a_stream_does_not_depend_on_the_order_in_which_tasks_were_found(tasks: 
 
 
 def test_a_stream_is_the_same_in_another_process_with_another_hash_seed() -> None:
-    code = "from harness2_core.model.stream import ordered_tasks as o; print(o('d', {'a','b','c','d','e'}, 7))"
+    code = (
+        "from harness2_core.model.stream import ordered_domains as d, ordered_tasks as t\n"
+        "found = {'a', 'b', 'c', 'd', 'e'}; print(t('d', found, 7), d(dict.fromkeys(found, 1), 7))"
+    )
 
     seen = {
         subprocess.run(
@@ -38,6 +41,19 @@ def test_a_seed_shuffles_each_domain_by_itself() -> None:
 
     assert ordered_tasks("one", tasks, 7) != ordered_tasks("two", tasks, 7)
     assert ordered_tasks("one", tasks, 7) != ordered_tasks("one", tasks, 8)
+
+
+@given(
+    st.dictionaries(st.text("abc", min_size=1, max_size=3), st.integers(1, 9), max_size=6),
+    st.integers(0, 9) | st.none(),
+)
+def test_the_order_of_domains_does_not_depend_on_the_order_in_which_they_were_found(
+    sizes: dict[str, int], seed: int | None
+) -> None:
+    backwards = dict(reversed(sizes.items()))
+
+    assert ordered_domains(sizes, seed) == ordered_domains(backwards, seed)
+    assert sorted(ordered_domains(sizes, seed)) == sorted(sizes)
 
 
 def test_domains_come_by_falling_count_then_name_without_a_seed() -> None:

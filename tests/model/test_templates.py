@@ -37,7 +37,11 @@ def test_an_error_in_an_included_part_names_the_part() -> None:
         ("x\n{% if %}", "template 't' line 2"),
         ("{{ 1 + name }}", "template 't' line 1"),
         ("{{ 1 / 0 }}", "template 't' line 1"),
-        ("{% include 'gone' %}", "gone"),
+        ("{% include 'gone' %}", "template 't' line 1: includes gone, which is no template"),
+        ("{{ 5|dictsort }}", "template 't' line 1"),
+        ("x {{ [1, 2]|random }}", "template 't' line 1: No filter named 'random'"),
+        ("{{ lipsum() }}", "'lipsum' is undefined"),
+        ("{{ now() }}", "'now' is undefined"),
         ("{{ name.__class__.__mro__ }}", "template 't'"),
     ],
 )

@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+from harness2_core.sweep.run import judge_sweep
+
 RAISES = """
     class Made:
         def reflect(self, round):
@@ -106,6 +108,28 @@ def test_a_fallback_is_an_end_and_is_not_run_again(bench: Any) -> None:
     bench.run()
     again = bench.run()
     assert (again.exit_code, again.skipped, again.paid.nothing) == (0, ("sums/first",), True)
+
+
+PASSES = """
+    from harness2_core.api import Item, Verdict
+
+    class Made:
+        def items(self, task, grader):
+            return (Item("sum"),)
+
+        def grade(self, work, items, ctx):
+            yield from (Verdict(item.name, True) for item in items)
+"""
+
+
+def test_what_a_fallback_delivers_is_judged_as_any_pick_is(bench: Any) -> None:
+    bench.plugin("selector", "broken", GIVES_UP)
+    bench.plugin("judge", "passes", PASSES)
+    unlike_finals(bench)
+    bench.set(k=2, selector="broken", judge="passes")
+    bench.run()
+    (row,) = judge_sweep(bench.config(), "finals").rows
+    assert (row.label, row.picked, row.score) == (bench.mode().selection.chosen, True, "1")
 
 
 SHOWS_WHAT_IT_SEALS = """

@@ -8,7 +8,9 @@ from typing import Any
 import pytest
 
 from harness2_core.model.errors import ConfigError
+from harness2_core.sweep.estimate import sessions_besides
 from harness2_core.sweep.ledger import ledger_of
+from harness2_core.sweep.stop import Stop
 
 PRICED = """
     from harness2_core.api import Allowed, Observation, Surface, Trajectory, Usage
@@ -50,6 +52,65 @@ def test_a_session_limit_counts_the_stages_of_the_plan(priced: Any) -> None:
 
     assert dict(result.statuses) == {"sums/first": "ok"}
     assert result.exit_code == 3
+
+
+@pytest.mark.parametrize(("limit", "sessions"), [(3, 0), (4, 4), (7, 4), (8, 8)])
+def test_a_limit_of_sessions_keeps_room_for_reflection_and_never_leaves_a_task_without(
+    priced: Any, limit: int, sessions: int
+) -> None:
+    """Three stages and a lesson: one that has been begun is ended."""
+    result = priced.run(max_sessions=limit)
+
+    assert (result.paid.sessions, len(result.statuses)) == (sessions, sessions // 4)
+    assert {step.split()[0] for step in result.held} == {"open"}
+
+
+@pytest.mark.parametrize(
+    ("selector", "reflector", "besides"),
+    [("blind", "lesson", 2), ("pairwise", "lesson", 3), ("first", "lesson", 1), ("consensus", "none", 0)],
+)
+def test_what_selection_and_reflection_are_going_to_ask_for_is_known_before(
+    priced: Any, selector: str, reflector: str, besides: int
+) -> None:
+    study = priced.reading(k=2, selector=selector, reflector=reflector).study
+
+    assert sessions_besides(study, "agg") == besides
+
+
+def test_a_control_that_does_not_learn_reflects_on_nothing(priced: Any) -> None:
+    study = priced.reading(modes="sampling,null").study
+
+    assert (sessions_besides(study, "bon"), sessions_besides(study, "nul")) == (1, 0)
+
+
+def test_a_lower_limit_goes_on_with_what_it_has_room_for_and_begins_nothing_else(priced: Any) -> None:
+    """A run without a limit had reserved all three tasks, and was stopped in the middle of the first."""
+    stop = Stop()
+
+    def in_the_middle(event: Any) -> None:
+        if event.what == "attempt-started" and event.kind == "rolls":
+            stop.level = 1
+
+    priced.run(stop=stop, listeners=[in_the_middle], slots=1)
+    result = priced.run(max_rollouts=7)
+
+    assert dict(result.statuses) == {"sums/first": "ok"}
+    assert {step.split()[0] for step in result.held} == {"open"}
+    assert priced.run(max_rollouts=12).exit_code == 0
+
+
+def test_a_lower_limit_in_usd_goes_on_with_what_it_has_room_for(priced: Any) -> None:
+    stop = Stop()
+
+    def in_the_middle(event: Any) -> None:
+        if event.what == "attempt-started" and event.kind == "rolls":
+            stop.level = 1
+
+    priced.run(stop=stop, listeners=[in_the_middle], slots=1)
+    result = priced.run(max_usd="3.5")
+
+    assert dict(result.statuses) == {"sums/first": "ok"}
+    assert {step.split()[0] for step in result.held} == {"open"}
 
 
 def test_a_limit_counts_what_earlier_invocations_took_without_one(priced: Any) -> None:
@@ -103,6 +164,53 @@ def test_a_limit_in_usd_needs_known_prices_or_a_count(priced: Any) -> None:
         priced.run(max_usd="5", **unknown)
 
     assert priced.run(max_usd="500", max_rollouts=100, **unknown).exit_code == 0
+
+
+@pytest.mark.parametrize(("limits", "begun"), [({}, 1), ({"max_rollouts": 100}, 12)])
+def test_a_limit_in_usd_stops_when_prices_are_not_told_though_they_were_said_to_be_known(
+    priced: Any, limits: dict[str, int], begun: int
+) -> None:
+    priced.plugin("substrate", "silent", PRICED.replace('usd="0.5"', "usd=None"), token="si")
+
+    result = priced.run(max_usd="1", slots=1, substrate="silent", **limits)
+
+    assert result.paid.rollouts == begun
+    assert all("1 requests did not tell what they cost" in why for why in result.held.values())
+
+
+def test_work_that_never_came_about_does_not_count_as_of_unknown_price(priced: Any) -> None:
+    lost = "global losses\n            if losses:\n                losses -= 1\n"
+    lost += "                raise Lost('sandbox', 'never')\n"
+    source = PRICED.replace("Usage\n", "Lost, Usage\n\n    losses = 3\n", 1)
+    source = source.replace("            (workspace /", f"            {lost}            (workspace /", 1)
+    priced.plugin("substrate", "absent", source, token="ab")
+
+    assert priced.run(max_usd="100", k=2, max_tasks=1, slots=1, substrate="absent").paid.rollouts == 8
+
+
+LOSES = """
+    losses = 6
+
+    class Made(Scripted):
+        def knows_price(self, channel):
+            return True
+
+        def run(self, request, workspace, ctx):
+            global losses
+            if request.kind == "inv" and losses:
+                losses -= 1
+                raise Lost("network", "not now", usage=Usage("10", source="stream"))
+            return super().run(request, workspace, ctx)
+"""
+
+
+def test_a_lost_attempt_is_not_repeated_beyond_a_limit(priced: Any) -> None:
+    priced.improver("losing", LOSES)
+
+    result = priced.run(max_usd="15", max_tasks=1)
+
+    assert (result.exit_code, result.paid.lost) == (3, 2)  # the second began at 11 USD
+    assert any("21.0 USD paid" in why for why in result.held.values())
 
 
 def test_hours_bound_one_invocation(priced: Any) -> None:

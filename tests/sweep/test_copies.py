@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from harness2_core.sweep import readable, shelves
 
 
 def altered(task: Path) -> None:
@@ -39,6 +42,30 @@ def library_deleted(task: Path) -> None:
     shutil.rmtree(task.parents[2] / "library")
 
 
+def lesson_altered(task: Path) -> None:
+    (task / "reflection" / "reflection.json").write_text("altered")
+
+
+def library_index_altered(task: Path) -> None:
+    (_library(task) / "INDEX.md").write_text("altered")
+
+
+def library_experience_altered(task: Path) -> None:
+    next(_library(task).rglob("EXPERIENCE.md")).write_text("altered")
+
+
+def library_harness_altered(task: Path) -> None:
+    next(_library(task).rglob("solve.py")).write_text("altered")
+
+
+def library_harness_deleted(task: Path) -> None:
+    next(_library(task).rglob("solve.py")).unlink()
+
+
+def library_file_added(task: Path) -> None:
+    (next(_library(task).rglob("solve.py")).parent / "more.py").write_text("added")
+
+
 @pytest.mark.parametrize(
     ("damage", "files"),
     [
@@ -49,6 +76,12 @@ def library_deleted(task: Path) -> None:
         (contexts_deleted, 3),
         (summary_replaced, 1),
         (library_deleted, 3),
+        (lesson_altered, 1),
+        (library_index_altered, 1),
+        (library_experience_altered, 1),
+        (library_harness_altered, 1),
+        (library_harness_deleted, 1),
+        (library_file_added, 1),
     ],
 )
 def test_a_copy_that_is_missing_or_different_is_rewritten_from_the_store_and_that_is_said(
@@ -83,6 +116,43 @@ def test_a_task_killed_before_its_copies_were_written_gets_them(bench: Any) -> N
     bench.run()
 
     assert _copies(bench.runs) == before
+
+
+def test_a_copied_runs_directory_is_resumed_without_a_word_whatever_the_times_of_its_files(bench: Any) -> None:
+    bench.run()
+    copied = bench.root / "copied"
+    shutil.copytree(bench.runs, copied, copy_function=shutil.copyfile)
+    for number, file in enumerate(sorted(_readable(copied), reverse=True)):
+        os.utime(file, (number, number))
+
+    assert bench.run(runs=copied).paid.nothing
+    assert _rewritten(bench) == []
+
+
+def test_forgetting_that_was_killed_before_the_copies_went_is_finished_by_the_next_run(
+    bench: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bench.run()
+    study = bench.reading().study
+    entry = shelves.entry_of(study, "sums/first", "agg")
+    with monkeypatch.context() as patched:
+        patched.setattr(readable, "remove_entry", _killed)
+        with pytest.raises(KeyboardInterrupt):
+            shelves.forget(study, entry)
+
+    bench.run()
+
+    index = next((bench.runs / "library").rglob("INDEX.md"))
+    assert "sums/first" not in index.read_text()
+    assert list(index.parent.glob("harnesses/*")) == []
+
+
+def _library(task: Path) -> Path:
+    return next((task.parents[2] / "library").rglob("INDEX.md")).parent
+
+
+def _killed(*_: object) -> bool:
+    raise KeyboardInterrupt
 
 
 def _rewritten(bench: Any) -> list[str]:

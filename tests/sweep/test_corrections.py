@@ -60,7 +60,29 @@ def test_droppings_of_an_editor_use_up_no_correction(bench: Any) -> None:
         """,
     )
     bench.run()
-    assert [(len(stage.sessions), stage.fell_back) for stage in bench.mode().stages] == [(1, False)] * 3
+    stages = bench.mode().stages
+    assert [(len(stage.sessions), stage.fell_back) for stage in stages] == [(1, False)] * 3
+    told = [" ".join(bench.reading().study.archive.reply(stage.sessions[0]).notes) for stage in stages]
+    assert all("'.DS_Store'" in notes and "'scripts/solve.py~'" in notes for notes in told)
+
+
+def test_a_correction_that_asks_to_keep_the_harness_has_what_the_stage_began_from(bench: Any) -> None:
+    bench.improver(
+        "undecided",
+        """
+        class Made(Scripted):
+            def run(self, request, workspace, ctx):
+                if request.kind != "inv":
+                    return super().run(request, workspace, ctx)
+                (workspace / "context/harness/extra.txt").write_text("again")
+                keep = request.draw.endswith(".fix")
+                return Said(Outcome.FINISHED, "KEEP_BASE" if keep else "<notes>an edit</notes>", NO_MODEL)
+        """,
+    )
+    bench.run()
+    inv = bench.mode().stages[0]
+    assert (inv.kept, inv.fell_back, len(inv.sessions), inv.error) == (True, False, 2, "")
+    assert inv.tree == bench.reading().study.base_digest
 
 
 def test_two_refusals_fall_back_to_what_was_given_and_it_is_rolled(bench: Any) -> None:

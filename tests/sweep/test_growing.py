@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from harness2_core.api import ConfigError
-from harness2_core.sweep import setup
+from harness2_core.sweep import binding, setup
+from harness2_core.work import attempts
 
 
 def test_new_tasks_go_to_the_end_of_their_domain_and_nothing_finished_is_opened(bench: Any) -> None:
@@ -73,6 +74,16 @@ def test_what_belongs_to_the_experiment_is_declined_naming_the_field_and_offerin
     assert bench.run(tag="second", **options).exit_code == 0  # the way out that was offered
 
 
+@pytest.mark.parametrize(("tag", "offered"), [("", "second"), ("old", "old-2"), ("t" * 64, "t" * 59 + "-2")])
+def test_the_tag_that_is_offered_is_one_that_no_experiment_has(bench: Any, tag: str, offered: str) -> None:
+    changed = {"roles.improver.effort": "high"}
+    bench.run(tag=tag)
+
+    assert _declined(bench, tag=tag, **changed).endswith(f"--new-tag {offered}")
+    assert bench.run(tag=offered, **changed).exit_code == 0
+    assert not _declined(bench, tag=tag, **changed).endswith(f"--new-tag {offered}")
+
+
 def test_a_changed_base_harness_is_declined_by_name(bench: Any) -> None:
     bench.run()
     program = bench.folder / "base" / "scripts" / "solve.py"
@@ -101,6 +112,34 @@ def test_a_changed_version_warns_and_is_refused_only_when_strict(bench: Any) -> 
     assert "--strict" in error
     assert "core was 0.0.1." in error
     assert any("core was 0.0.1." in note for note in bench.notices)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "engine_name was pocket, is now threads",
+        "sandbox_name was bubblewrap, is now none",
+        f"host was {attempts.host()}, is now here",
+    ],
+    ids=["engine", "sandbox", "host"],
+)
+def test_what_is_only_recorded_is_told_and_refused_only_when_strict(
+    bench: Any, monkeypatch: pytest.MonkeyPatch, change: str
+) -> None:
+    bench.run()
+    options = {"run.engine": "threads"} if change == "engine_name was pocket, is now threads" else {}
+    if change.startswith("sandbox"):
+        config = bench.runs / "adapt" / "small-po-agg1" / "config.json"
+        config.write_text(config.read_text().replace('"sandbox_name":"none"', '"sandbox_name":"bubblewrap"'))
+    monkeypatch.setattr(binding, "host", lambda: "here" if change.startswith("host") else attempts.host())
+
+    error = _declined(bench, strict="true", **options)
+    result = bench.run(**options)
+
+    assert (change in error, "--strict" in error) == (True, True)
+    assert any(change in note for note in bench.notices)
+    assert result.paid.nothing
+    assert bench.run(strict="true", **options).exit_code == 0  # what was gone on with is what is recorded now
 
 
 def test_another_version_of_the_agent_is_told_and_refused_when_strict(

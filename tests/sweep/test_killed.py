@@ -11,9 +11,21 @@ import pytest
 
 from harness2_core.testing.comparing import paid_more_than_once
 from harness2_core.testing.crashing import crash_at, forget, paid_again, steps
+from harness2_core.testing.mishaps import EVERYTHING, met, tries
 
 KILLED = -9
 KILLS = 50
+
+TOLD_APART = """\
+BY = "base"
+
+
+def solve(inputs, output, say):
+    output.mkdir(parents=True, exist_ok=True)
+    (output / "sum.txt").write_text(f"7, says {BY}\\n", encoding="utf-8")
+    say("summed")
+"""
+"""What it delivers tells which harness it is, so that the selector has to choose."""
 
 
 TELLING = (
@@ -46,26 +58,35 @@ def test_killed_at_any_instant_a_sweep_ends_as_an_undisturbed_one(program: Any, 
 
 @pytest.mark.process
 def test_kills_at_random_moments_leave_no_trace(program: Any, bench: Any) -> None:
-    """Those of resumes too, and of resumes of those: half of them at any time, half after any step of the store."""
-    bench.task("sums/second", "1\n# two\n3 000\n", "3001")
-    quiet, both = bench.root / "quiet", {"k": 2, "modes": "parallel,sequential"}
+    """Those of resumes too, and of resumes of those: half of them at any time, half after any step of the store.
+
+    On the way two modes meet rate limits, lost and refused sessions, and trees and votes that have to be corrected.
+    """
+    bench.write("base/scripts/solve.py", TOLD_APART)
+    bench.task("sums/second")
+    bench.plugin("proposer", "mishaps", "from harness2_core.testing.mishaps import Mishaps as Made")
+    bench.set(k=2, modes="parallel,sequential", **{"roles.improver.provider": "mishaps"})
+    quiet = bench.root / "quiet"
     began = time.monotonic()
-    assert program.warm(runs=quiet, **both) == 0, program.output
+    assert program.warm(runs=quiet) == 0, program.output
     whole, expected = time.monotonic() - began, program.records(quiet)
+    assert set(met(program.store(quiet))) == EVERYTHING
     forget(program.orders)
     chance, kills, ends = random.Random(9), 0, 0
     while kills < KILLS or not ends:  # the last sweep is seen to its end, too
         by_step = kills < KILLS and chance.random() < 0.5
         crash_at(program.orders, chance.randrange(1, 150) if by_step else None)
         limit = 0.0 if by_step or kills >= KILLS else chance.uniform(0.01, whole / 2)
-        code = program.warm(kill_after=limit, **both)
+        code = program.warm(kill_after=limit)
         assert code in (KILLED, 0), program.output
         kills += code == KILLED
         if code == 0:
             assert program.records() == expected
-            assert paid_again(program.orders) == paid_more_than_once(bench.store(**both)) == ()
+            assert paid_again(program.orders) == paid_more_than_once(bench.store()) == ()
+            assert set(met(program.store())) == EVERYTHING
             forget(program.orders)
             shutil.rmtree(bench.runs)
+            shutil.rmtree(tries(bench.runs))
             ends += 1
 
 

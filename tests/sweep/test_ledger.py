@@ -123,6 +123,30 @@ def test_whole_plans_are_admitted_and_never_beyond_a_limit_whoever_asks(
         assert fits(taken(bases, admitted)) or not admitted
 
 
+def test_nobody_else_counts_between_the_counting_and_the_reserving() -> None:
+    """Or two processes would both take the last place."""
+
+    class Watched:
+        def __init__(self, store: MemoryStore) -> None:
+            self._store = store
+            self.alone: list[bool] = []
+
+        def __getattr__(self, name: str) -> object:
+            if name in ("scan", "put"):
+                with self._store.claim(f"budget {HOME}") as free:
+                    self.alone.append(not free)
+            return getattr(self._store, name)
+
+    watched = Watched(MemoryStore())
+    archive = Archive(watched)  # type: ignore[arg-type]
+    budget = Budget(Caps(None, 2), archive, HOME, 1, Ledger(archive, {HOME}), lambda: 0.0)
+
+    assert budget.admit("d/t1", "one", PLANS["one"], 1) == ""
+    assert budget.admit("d/t2", "one", PLANS["one"], 1) != ""
+    assert len(watched.alone) > 4  # looked at what is reserved and begun, reserved bases and plan; looked again
+    assert all(watched.alone)
+
+
 @given(st.decimals("0.01", 20, places=2), st.lists(st.decimals(0, 5, places=2), max_size=12))
 def test_money_stops_at_the_first_start_after_the_limit_and_never_before(
     limit: Decimal, prices: Sequence[Decimal]
@@ -138,6 +162,52 @@ def test_money_stops_at_the_first_start_after_the_limit_and_never_before(
             return
         _befall(store, Course("rollout", HOME, (), True, decimal_text(price)), f"l{number}")
         paid += price
+
+
+@given(st.sampled_from(["rollout", "session"]), st.integers(0, 4), st.lists(st.integers(0, 6), max_size=12))
+def test_at_a_count_limit_no_other_request_starts_and_what_was_begun_may_begin_again(
+    kind: str, limit: int, asked: Sequence[int]
+) -> None:
+    """Selection and reflection are in no plan's counts, and stop here."""
+    store = MemoryStore()
+    budget = _budget(store, Caps(None, limit, None) if kind == "rollout" else Caps(None, None, limit))
+    begun: set[int] = set()
+    for number in asked:
+        request, digest = _asked(store, kind, HOME, f"l{number}")
+        why = budget.may_start(Wanted(request, digest, Group(kind, "")))
+        assert bool(why) is (number not in begun and len(begun) >= limit), why
+        begun |= set() if why else {number}
+
+
+@given(st.decimals("0.01", 30, places=2), st.lists(st.decimals("0.01", 5, places=2), min_size=1, max_size=2))
+def test_the_hard_stop_counts_what_is_in_flight_at_the_mean_price(limit: Decimal, prices: Sequence[Decimal]) -> None:
+    store = MemoryStore()
+    for number, price in enumerate(prices):
+        _befall(store, Course("rollout", HOME, (), True, decimal_text(price)), f"l{number}")
+    budget, paid = _budget(store, Caps(decimal_text(limit))), sum(prices, Decimal(0))
+    for flying in range(5):
+        request, digest = _asked(store, "rollout", HOME, f"m{flying}")
+        why = budget.may_start(Wanted(request, digest, Group("rollout", "")))
+        assert bool(why) is (paid + paid / len(prices) * flying >= limit), why
+        if why:
+            return
+
+
+@given(st.decimals("0.01", 30, places=2), st.lists(st.decimals("0.01", 5, places=2), min_size=1, max_size=2))
+def test_a_plan_is_admitted_if_its_expected_price_fits_what_was_paid_and_bespoken(
+    limit: Decimal, prices: Sequence[Decimal]
+) -> None:
+    """What was paid may be more than was bespoken: lost attempts, selection and reflection are in no plan's counts."""
+    store = MemoryStore()
+    for number, price in enumerate(prices):
+        _befall(store, Course("rollout", HOME, (), True, decimal_text(price)), f"l{number}")
+    budget, plan, paid = _budget(store, Caps(decimal_text(limit))), PLANS["one"], sum(prices, Decimal(0))
+    each = paid / len(prices) * plan.rollouts
+    for admitted in range(3):
+        why = budget.admit(f"d/t{admitted}", "one", plan, 1)
+        assert bool(why) is (max(paid, each * admitted) + each > limit), why
+        if why:
+            return
 
 
 def _budget(store: MemoryStore, caps: Caps) -> Budget:

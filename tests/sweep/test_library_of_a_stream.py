@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
 
+from harness2_core.model.names import unescape
 from harness2_core.sweep import shelves
 
 
@@ -22,6 +24,19 @@ def test_a_session_sees_what_earlier_tasks_had_adopted_and_never_a_later_one(str
     assert stream.mode("sums/first").seen == ()
     assert stream.mode("sums/second").seen == ("sums/first",)
     assert stream.mode("sums/third").seen == ("sums/first", "sums/second")
+
+
+def test_every_session_reads_the_view_that_the_record_names_and_it_holds_what_is_told_as_seen(stream: Any) -> None:
+    stream.run()
+    archive = stream.reading().study.archive
+    for task in ("sums/first", "sums/second", "sums/third"):
+        done = stream.mode(task)
+        view = archive.flat(archive.manifest(done.view))
+        assert {unescape(path.split("/")[1]) for path in view if path.startswith("harnesses/")} == set(done.seen)
+        requests = [json.loads(archive.text(digest))["session"] for s in done.stages for digest in s.sessions]
+        for evidence in (archive.flat(archive.manifest(request["evidence"])) for request in requests):
+            read = {path.removeprefix("library/"): e for path, e in evidence.items() if path.startswith("library/")}
+            assert read == view
 
 
 def test_a_run_of_a_part_deletes_no_entry_of_the_rest(stream: Any) -> None:

@@ -27,6 +27,8 @@ def test_every_candidate_of_both_kinds_really_ran_on_its_own_tree(bench: Any) ->
     trees = {stage.label: stage.tree for stage in done.stages}
     assert set(trees) == {"inv1", "dom1", "inv2", "dom2", "agg1", "agg2"}
     assert {roll.label: roll.tree for roll in done.rolls} == trees
+    order = [stage.label for stage in bench.reading().study.modes["agg"].plan.stages]
+    assert list(trees) == [roll.label for roll in done.rolls] == order  # of the plan, whatever ended first
     assert len({trees["inv1"], trees["dom1"], trees["agg1"], bench.reading().study.base_digest}) == 4
 
 

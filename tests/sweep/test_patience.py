@@ -43,6 +43,15 @@ def test_each_invocation_counts_the_losses_of_its_own_time(bench: Any) -> None:
     assert (second.exit_code, second.paid.lost) == (0, 1)
 
 
+def test_a_full_disk_stops_the_sweep_and_is_no_budget(bench: Any) -> None:
+    bench.improver("losing", LOSES.replace("causes = []", "causes = ['disk', 'disk']"))
+
+    result = bench.run()
+
+    assert (result.exit_code, result.paid.lost, result.stopped) == (2, 2, "disk: not now")
+    assert bench.run().exit_code == 0
+
+
 def test_a_refused_key_is_shown_once_and_the_run_says_what_is_wrong(bench: Any) -> None:
     bench.improver("losing", LOSES.replace("causes = []", f"causes = {['access', 'access']}"))
 

@@ -14,10 +14,11 @@ from harness2_core.api import Assignment, Digest, Engine, StoreError, executor_e
 from harness2_core.api.runtime import Call, Work
 from harness2_core.model.assignment import Ended
 from harness2_core.model.plan import Plan, Roll, Stage
+from harness2_core.model.requests import request_digest
 from harness2_core.sweep.graph import Key
 from harness2_core.sweep.scheduler import Scheduler
 from harness2_core.sweep.slots import Limits
-from harness2_core.sweep.steps import Admitted, Wanted
+from harness2_core.sweep.steps import Admitted, Held, Wanted
 from harness2_core.sweep.stop import Stop
 from harness2_core.testing.simulation import Simulation, nodes_of
 
@@ -100,6 +101,19 @@ def test_an_error_of_the_preparation_is_raised_when_what_runs_has_been_seen_out(
     assert sorted(work.ran) == [f"toy-py-agg2/{task}/base{n}" for task in ("d/t0", "e/t0") for n in (1, 2)]
     assert len(work.records) == 4  # those of the longer task too: they were paid for
     assert work.claimed == set()
+
+
+def test_a_budget_that_is_used_up_holds_a_repeat_and_gives_its_claim_and_its_slot_back() -> None:
+    work = Watched()
+    draw = "toy-py-agg2/d/t0/base1"
+    work.losses[draw] = [Ended(request_digest(work.request(Key("bases", "d/t0"), draw)), False, "network", 60)]
+    work.repeat = lambda wanted: Held("no money")  # type: ignore[method-assign]
+
+    outcome, _ = work.run(nodes_of({"d": 1, "e": 1}, {"one": ONE}), lambda request: 60, Limits(1))
+
+    assert outcome.held == {Key("bases", "d/t0"): "no money"}
+    assert (work.claimed, work.ran.count(draw)) == (set(), 1)
+    assert {key.task for key in outcome.results} == {"e/t0"}
 
 
 def test_an_error_of_the_engine_gives_every_claim_back() -> None:

@@ -26,6 +26,7 @@ from harness2_core.api import (
     Round,
     Selector,
     Stage,
+    Templates,
     asked,
     blob_entry,
     choice_in,
@@ -138,6 +139,34 @@ def test_modes_that_waste_what_is_paid_are_caught() -> None:
     red(Contract().test_steps_stand_after_what_they_need)
     with pytest.raises(ConfigError, match="no_such_mission"):
         Contract().test_every_stage_has_a_mission()
+
+
+class Shadow:
+    """Brings a text whose name core's has, and one that no benchmark without a yardstick can be told."""
+
+    def plan(self, k: int) -> Plan:
+        stage = Stage("one", "own", "base", ("base1",))
+        return Plan((stage, Roll("one", "one")), ("one",), rollouts=k + 1, sessions=1)
+
+    def templates(self) -> Templates:
+        return Templates({"own": "{% if not words.yardstick %}{{ gone }}{% endif %}x", "_data": "x"})
+
+
+def test_modes_whose_texts_hide_core_s_or_break_on_blank_words_are_caught() -> None:
+    class Contract(ModeContract):
+        factory = "json:dumps"
+
+        def mode(self) -> Shadow:
+            return Shadow()
+
+    red(Contract().test_templates_of_its_own_hide_none_of_core_unasked)
+    with pytest.raises(ConfigError, match="'gone' is undefined"):
+        Contract().test_every_stage_has_a_mission()
+
+    class OnPurpose(Contract):
+        replaces = frozenset({"_data"})
+
+    OnPurpose().test_templates_of_its_own_hide_none_of_core_unasked()
 
 
 def test_a_mode_whose_plan_follows_from_the_hash_seed_is_caught(

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
@@ -101,6 +102,29 @@ def test_what_one_program_leaves_at_home_no_later_one_finds(room: WorkRoom) -> N
         assert room.text(record.stream) == "False\n"
 
 
+def test_nor_does_the_next_program_of_the_same_request(room: WorkRoom) -> None:
+    program = (
+        "import os\nfrom pathlib import Path\n"
+        "places = [Path.home(), *(Path(os.environ[n]) for n in ('XDG_CONFIG_HOME', 'XDG_DATA_HOME', 'TMPDIR'))]\n"
+        "print([(place / 'memory').exists() for place in places])\n"
+        "for place in places:\n    (place / 'memory').write_text('x')\n"
+    )
+    printed: list[str] = []
+
+    class Twice:
+        surface = Surface("toy", always_on=(), cap_chars=0, allowed=())
+
+        def run(self, tree: HarnessTree, prompt: str, channel: Channel, workspace: Path, ctx: Context) -> Trajectory:
+            for _ in range(2):
+                install = Install({"run.py": program.encode()}, {}, (sys.executable, "run.py"), {})
+                printed.append(ctx.spawn(install, workspace, 30).stdout.read_text())
+            return Trajectory(())
+
+    room.agent = Twice()
+    room.done(room.rollout_request())
+    assert printed == ["[False, False, False, False]\n"] * 2
+
+
 def test_no_key_that_was_lent_and_printed_is_stored(room: WorkRoom) -> None:
     room.access = PlainAccess({"TOY_API_KEY": "canary-key-1234"})
     program = (
@@ -135,7 +159,7 @@ Path("real.txt").write_text("real")
     assert list(record.deliverables.entries) == ["real.txt"]
     for name, kind in (("report.txt", "link"), ("folder", "link"), ("pipe", "pipe"), ("sock", "socket")):
         assert f"{name!r} is a " in record.note
-        assert kind in record.note
+        assert any(text.startswith(f"not kept: {name!r} is a ") and kind in text for text in record.missed)
     assert b"canary-of-the-host" not in room.everything()
 
 
@@ -296,6 +320,21 @@ def test_a_renderer_that_breaks_leaves_core_s_text_view(room: WorkRoom, tmp_path
     record = room.rolled(SUM)
     assert room.text(record.views.entries["sum.txt.txt"]) == "3\n"
     assert "RuntimeError: no office here" in record.note
+
+
+def test_files_whose_names_are_alike_are_captured_each_with_a_view_of_its_own(room: WorkRoom) -> None:
+    names = ("a/b", "a__b", "a b", "x", "x.txt", "p/same.txt", "q/same.txt", "X.txt")
+    record = room.rolled(f"""\
+from pathlib import Path
+for name in {names!r}:
+    path = Path("output", name)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("this is " + name)
+""")
+    assert {path: room.text(entry) for path, entry in record.deliverables.entries.items()} == {
+        name: f"this is {name}" for name in names
+    }
+    assert sorted(room.text(entry) for entry in record.views.entries.values()) == sorted(f"this is {n}" for n in names)
 
 
 def test_an_adapter_s_views_override_core_s_file_by_file(room: WorkRoom, tmp_path: Path) -> None:

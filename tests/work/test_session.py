@@ -13,6 +13,7 @@ import pytest
 from attrs import evolve
 
 from harness2_core.api import (
+    Allowed,
     Context,
     FrozenMap,
     HarnessTree,
@@ -27,6 +28,7 @@ from harness2_core.api import (
 )
 from harness2_core.testing.workroom import ActingProposer, ProgramAgent, SumsBench, WorkRoom
 from harness2_core.work.attempts import attempts_of, spent_on_lost
+from harness2_core.work.harvest import FILE_BYTES, FILES
 from harness2_core.work.trees import read_manifest, read_tree
 
 TREE = {"scripts/solve.py": b"print(1)\n"}
@@ -163,6 +165,18 @@ def test_keep_base_keeps_what_was_given_whatever_was_edited(room: WorkRoom) -> N
     assert reply.accepted == request.editable
     assert reply.problems == ()
     assert harvested(room, reply) == {"scripts/solve.py": "print('half an edit"}
+
+
+def test_keep_base_quoted_from_the_mission_keeps_nothing(room: WorkRoom) -> None:
+    mission = "If nothing justifies a change, reply with this on a line of its own:\n\nKEEP_BASE\n"
+    said = Said(Outcome.FINISHED, f"I was told: {mission}\nOne thing did.\n\n<notes>one thing</notes>")
+    room.proposer = ActingProposer(
+        editing(lambda harness: (harness / "scripts/solve.py").write_text("print('edited')"), said)
+    )
+    request = evolve(room.session_request(TREE), mission=mission)
+    reply = room.replied(request)
+    assert not reply.kept
+    assert reply.accepted not in (None, request.editable)
 
 
 def test_keep_base_does_not_make_an_unacceptable_tree_accepted(room: WorkRoom) -> None:
@@ -337,6 +351,76 @@ def test_what_no_harness_may_hold_is_refused_by_name(
     (problem,) = reply.problems
     assert "'scripts/left.py'" in problem
     assert told in problem
+
+
+BINARY = b"\xff\x00\xfe"
+
+
+def emptied(harness: Path) -> None:
+    (harness / "scripts/solve.py").unlink()
+
+
+def heaped(harness: Path) -> None:
+    for number in range(FILES + 10):
+        (harness / f"a{number}.txt").touch()
+    (harness / "scripts/solve.py").write_text("print(2)\n")
+
+
+@pytest.mark.parametrize(
+    ("edit", "left"),
+    [
+        (lambda h: (h / "notes.txt").write_text("stray"), {"notes.txt": b"stray", **TREE}),
+        (lambda h: (h / "scripts/more.py").write_bytes(BINARY), {"scripts/more.py": BINARY, **TREE}),
+        (lambda h: (h / "scripts/solve.py").write_text("print("), {"scripts/solve.py": b"print("}),
+        (lambda h: (h / "scripts/Solve.py").write_text("1"), {"scripts/Solve.py": b"1", **TREE}),
+        (lambda h: (h / "scripts/a\tb.py").write_text("1"), {"scripts/a\tb.py": b"1", **TREE}),
+        (lambda h: (h / "scripts/more.py").write_bytes(b"#" * (FILE_BYTES + 1)), TREE),
+        (lambda h: (h / "scripts/more.py").symlink_to("solve.py"), TREE),
+        (emptied, {}),
+    ],
+    ids=["off the surface", "binary", "syntax", "case", "control", "too large", "link", "empty"],
+)
+def test_a_correction_goes_on_from_the_editor_s_own_files_whatever_the_refusal(
+    room: WorkRoom, edit: Callable[[Path], object], left: dict[str, bytes]
+) -> None:
+    seen: dict[str, bytes] = {}
+
+    def mend(request: SessionRequest, workspace: Path, ctx: Context) -> None:
+        harness = workspace / "context/harness"
+        seen.update({str(p.relative_to(harness)): p.read_bytes() for p in harness.rglob("*") if p.is_file()})
+        for path in seen:
+            (harness / path).unlink()
+        (harness / "scripts").mkdir(exist_ok=True)
+        (harness / "scripts/solve.py").write_text("print(2)\n")
+
+    room.proposer = ActingProposer(editing(edit))
+    request = room.session_request(TREE)
+    refused = room.replied(request)
+    assert refused.accepted is None
+    assert refused.problems
+    assert refused.harvested is not None
+    room.store.put_blob(refused.harvested.encode())
+    room.proposer = ActingProposer(mend)
+    corrected = room.replied(evolve(request, draw=f"{request.draw}.fix", editable=refused.harvested.digest))
+    assert seen == left
+    assert accepted(room, corrected) == {"scripts/solve.py": "print(2)\n"}
+
+
+def test_a_heap_of_other_files_costs_no_edit_its_place(room: WorkRoom) -> None:
+    room.proposer = ActingProposer(editing(heaped))
+    reply = room.replied(room.session_request(TREE))
+    assert reply.accepted is None
+    assert harvested(room, reply)["scripts/solve.py"] == "print(2)\n"
+
+
+def test_a_file_that_was_given_is_kept_though_it_is_called_like_a_dropping(room: WorkRoom) -> None:
+    agent = ProgramAgent()
+    agent.surface = evolve(agent.surface, allowed=(*agent.surface.allowed, Allowed("skill-file", "data/<file>")))
+    room.agent = agent
+    room.proposer = ActingProposer(editing(lambda harness: (harness / "data/new.tmp").write_text("dropped")))
+    reply = room.replied(room.session_request({**TREE, "data/rows.tmp": b"a template\n"}))
+    assert set(accepted(room, reply)) == {"scripts/solve.py", "data/rows.tmp"}
+    assert reply.notes == ("ignored 'data/new.tmp': left behind by a tool",)
 
 
 @pytest.mark.skipif(sys.platform == "win32" or os.geteuid() != 0, reason="only root may make a device")

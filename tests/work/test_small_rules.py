@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness2_core.api import ConfigError, FrozenMap, Outcome, Rejected, Usage
-from harness2_core.model.manifest import Entry, Manifest
+from harness2_core.model.manifest import Entry, Manifest, blob_entry
+from harness2_core.model.paths import folded, parents
 from harness2_core.testing.memory_store import MemoryStore
 from harness2_core.testing.workroom import ProgramAgent
 from harness2_core.work import attempts
@@ -48,6 +49,28 @@ def test_every_deliverable_has_a_view_of_its_own(names: set[str]) -> None:
     kept = Kept(Manifest(FrozenMap(entries)), frozenset(names))
     views = text_views(MemoryStore(), kept)
     assert sorted(entry.digest for entry in views.entries.values()) == sorted(e.digest for e in entries.values())
+
+
+@given(
+    st.sets(
+        st.sampled_from(
+            [*("Sum.csv", "sum.csv", "SUM.CSV", "caf\u00e9", "cafe\u0301", "a", "A", "A.txt/b", "a.TXT/B", "sum~2.csv")]
+        ),
+        min_size=1,
+    )
+)
+def test_views_have_names_of_their_own_where_case_and_unicode_forms_do_not_count(names: set[str]) -> None:
+    entries = {name: blob_entry(name.encode()) for name in names}
+    views = text_views(MemoryStore(), Kept(Manifest(entries), frozenset(names))).entries
+    assert sorted(entry.digest for entry in views.values()) == sorted(entry.digest for entry in entries.values())
+    assert len({folded(path) for path in views}) == len(names)
+    assert not {folded(path) for path in views} & {folded(parent) for path in views for parent in parents(path)}
+
+
+def test_a_view_that_moves_keeps_its_suffix() -> None:
+    """By it readers tell an image from a text."""
+    one, two = Entry("1" * 64, 1), Entry("2" * 64, 2)
+    assert list(overlaid(Manifest(), {"p.PNG": one, "p.png": two}).entries) == ["p.PNG", "p~2.png"]
 
 
 def test_an_adapter_s_view_stands_in_the_place_of_core_s() -> None:

@@ -38,6 +38,9 @@ class Changes:
             edits=edits,
         )
 
+    def sessions(self, candidates: int) -> int:  # noqa: ARG002 - the protocol's
+        return 0
+
 
 def _changed(base: Mapping[str, str], tree: Mapping[str, str]) -> list[str]:
     return [path for path in sorted({*base, *tree}) if base.get(path) != tree.get(path)]

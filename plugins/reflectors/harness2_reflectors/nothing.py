@@ -9,3 +9,6 @@ class Nothing:
     def reflect(self, round: Round) -> Dialogue[Lesson | None]:  # noqa: ARG002 - the protocol's
         yield from ()
         return None
+
+    def sessions(self, candidates: int) -> int:  # noqa: ARG002 - the protocol's
+        return 0

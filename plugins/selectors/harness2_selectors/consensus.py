@@ -22,6 +22,9 @@ class Consensus:
         mean = typical[best] / max(len(words) - 1, 1)
         return Choice(best, f"shares most with the other candidates: on average {float(100 * mean):.0f} % of the words")
 
+    def sessions(self, candidates: int) -> int:  # noqa: ARG002 - the protocol's
+        return 0
+
 
 def _words(views: Mapping[str, str]) -> Counter[tuple[str, str]]:
     return Counter((path, word) for path, text in views.items() for word in text.split())

@@ -31,6 +31,9 @@ class Pairwise:
         whys = [vote.why for vote in votes.values() if vote.id == best and vote.why]
         return Choice(best, "\n".join([_tally(votes, wins, len(pairs)), *whys[:1]]))
 
+    def sessions(self, candidates: int) -> int:
+        return candidates * (candidates - 1)
+
 
 def _ask(ballot: Ballot, pair: Pair) -> Ask:
     return Ask(f"pair_{pair[0]}_{pair[1]}".lower(), ballot.mission(pair), ballot.narrowed(pair))

@@ -10,8 +10,14 @@ class First:
         yield from ()
         return Choice(ballot.ids[0], "the first of the ballot, unseen")
 
+    def sessions(self, candidates: int) -> int:  # noqa: ARG002 - the protocol's
+        return 0
+
 
 class Random:
     def select(self, ballot: Ballot) -> Dialogue[Choice]:
         yield from ()
         return Choice(ballot.random().choice(ballot.ids), "drawn by the seed of the ballot, unseen")
+
+    def sessions(self, candidates: int) -> int:  # noqa: ARG002 - the protocol's
+        return 0

@@ -1,21 +1,21 @@
-"""Writes the weblog tasks' files: the same logs every time. Run it in this folder after a change.
+"""Writes the weblog tasks' files: the same bytes every time. Run it in this folder after a change.
 
     python make_weblogs.py [FOLDER]
 
 Hosts are of the ranges kept for documentation, sites and programs are invented. Each task gets its logs as a server
-would leave them, `checks/truth.toml` with who is who, and the one check program of all weblog tasks. Compressed parts
-may differ in their bytes from one zlib to another, but not in what they hold.
+would leave them, `checks/truth.toml` with who is who, and the one check program of all weblog tasks.
 """
 
 from __future__ import annotations
 
-import gzip
 import random
 import sys
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 from typing import NamedTuple
+
+from make_gzip import gzipped  # type: ignore[import-not-found]  # beside this program
 
 HERE = Path(__file__).resolve().parent
 
@@ -37,7 +37,7 @@ def files() -> dict[str, bytes]:
     for task, logs in _tasks().items():
         for name, lines in logs.items():
             text = ("\n".join(lines) + "\n").encode()
-            made[f"tasks/weblogs/{task}/inputs/{name}"] = gzip.compress(text, mtime=0) if name.endswith(".gz") else text
+            made[f"tasks/weblogs/{task}/inputs/{name}"] = gzipped(text) if name.endswith(".gz") else text
         made[f"tasks/weblogs/{task}/checks/truth.toml"] = _TRUTH.encode()
         made[f"tasks/weblogs/{task}/checks/check_requests.py"] = program
     return made
