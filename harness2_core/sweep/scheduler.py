@@ -417,10 +417,13 @@ class Scheduler(Generic[R]):
     # -- the end
 
     def _let_go(self, item: Item) -> None:
+        """Gives a claim back, on the pool: a store may take its time over that."""
         claim, item.claim = item.claim, None
         self._claimed.discard(item)
-        if claim is not None:
+        if claim is not None and self._leaving:
             claim.__exit__(None, None, None)
+        elif claim is not None:
+            self._in_pool(lambda: claim.__exit__(None, None, None), lambda _: None)
 
     def _kill(self) -> None:
         self._killed = True
