@@ -86,10 +86,10 @@ def test_no_label_draw_or_harness_gets_in(world: World) -> None:
     assert drawn.ballot is not None
     everything = "\n".join(
         [*world.files(drawn), *world.files(drawn).values(), drawn.ballot.mission(), repr(drawn.ballot)]
-    )
+    ).replace(repr(drawn.ballot.templates), "")
     runs = [part for final in finals for part in (final.rollout.request, final.rollout.transcript.digest)]
     for secret in ("aggx", "CANARY", "march", "ledgers-py", drawn.ballot.templates.digest, "base1", *runs):
-        assert secret not in everything.replace(repr(drawn.ballot.templates), "")
+        assert secret.casefold() not in everything.casefold()
 
 
 def test_a_sealed_file_or_a_judgement_gets_in_neither(world: World) -> None:
