@@ -229,6 +229,20 @@ def test_what_is_too_big_to_be_shown_is_not_even_read(world: World) -> None:
     assert small in wanted
 
 
+def test_every_image_of_a_product_is_on_the_ballot(world: World) -> None:
+    views: dict[str, str | bytes] = {f"{i:02}.png": b"\xff" + bytes([i]) for i in range(11)}
+    drawn = world.draw(*(world.final(f"agg{i}", {"a.pdf": b"%d" % i}, views=views | {"t.txt": f"{i}"}) for i in (1, 2)))
+    assert (
+        len([path for path in world.files(drawn) if path.startswith("candidates/A/") and path.endswith(".png")]) == 11
+    )
+
+
+def test_contents_are_on_the_ballot_where_improvers_see_names_only(world: World) -> None:
+    finals = [world.final(f"agg{i}", {"sum.txt": f"{i}"}) for i in (1, 2)]
+    drawn = world.draw(*finals, spec=evolve(SPEC, deliverables="names"))
+    assert {world.files(drawn)[f"candidates/{id}/sum.txt.txt"] for id in "AB"} == {"1", "2"}
+
+
 def test_binary_deliverables_are_judged_by_their_views(world: World) -> None:
     drawn = world.draw(
         world.final("agg1", {"a.png": b"\xff1"}, views={"a.png": b"\xff1", "a.png.txt": "an image"}),
