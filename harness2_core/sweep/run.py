@@ -26,6 +26,8 @@ from harness2_core.work.worker import perform
 
 from . import readable
 from .binding import identified
+from .blaming import BlamedEngine
+from .blaming import BlamedEngine
 from .bodies import body
 from .budget import Budget, Caps
 from .course import course_of
@@ -163,7 +165,8 @@ def reselect_sweep(
 
 def _engine(study: Study, config: Config, registry: Registry) -> Engine:
     name = study.names["engine"]
-    return facade.engine(registry, name, settings_of(registry, config, "engine", name))
+    made = facade.engine(registry, name, settings_of(registry, config, "engine", name))
+    return BlamedEngine(made, registry.find("engine", name))
 
 
 def _budget(config: Config, study: Study, engine: Engine) -> Budget:

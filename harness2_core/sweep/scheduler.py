@@ -365,6 +365,8 @@ class Scheduler(Generic[R]):
 
     def _collect(self, seconds: float) -> None:
         for future in self._engine.wait(seconds):
+            if future not in self._running:  # reported once more: an engine's fault, and nobody's harm
+                continue
             items, began = self._running.pop(future)
             by_digest = {item.wanted.digest: item for item in items}
             for ended in outcome_of(future, tuple(by_digest)):

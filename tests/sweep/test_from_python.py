@@ -22,7 +22,7 @@ from typing import Any
 
 import pytest
 
-from harness2_core.api import Happened, StoreError, executor_engine
+from harness2_core.api import Happened, PluginError, StoreError, executor_engine
 from harness2_core.api.engine import cancelled_here
 from harness2_core.sweep import events
 from harness2_core.sweep.run import run_sweep
@@ -279,6 +279,61 @@ def test_after_an_error_every_claim_is_given_back(bench: Any) -> None:
         bench.run()
 
     assert list((bench.runs / "store" / "claims").iterdir()) == []
+
+
+ENGINE = """
+    from concurrent.futures import ThreadPoolExecutor
+
+    from harness2_core.api import executor_engine
+
+    class Made:
+        def __init__(self):
+            self._engine = executor_engine(ThreadPoolExecutor(4))
+
+        def submit(self, call, work):
+            return self._call("submit", call, work)
+
+        def wait(self, seconds):
+            return self._call("wait", seconds)
+
+        def now(self):
+            return self._call("now")
+
+        def cancel(self, request):
+            self._engine.cancel(request)
+
+        def close(self):
+            self._engine.close()
+
+        def _call(self, name, *arguments):
+            if name == BREAKS:
+                raise OSError("the cluster is gone")
+            return getattr(self._engine, name)(*arguments)
+"""
+
+
+@pytest.mark.parametrize("method", ["submit", "wait", "now"])
+def test_an_engine_that_breaks_is_named_and_the_next_run_goes_on(bench: Any, method: str) -> None:
+    bench.plugin("engine", "cluster", ENGINE.replace("BREAKS", repr(method)))
+
+    with pytest.raises(PluginError, match=rf"cluster.*`{method}` raised OSError: the cluster is gone"):
+        bench.run(**{"run.engine": "cluster"})
+
+    assert list((bench.runs / "store" / "claims").glob("*")) == []
+    assert bench.run().exit_code == 0
+
+
+def test_an_engine_that_reports_work_twice_does_no_harm(bench: Any) -> None:
+    class Twice:
+        def __init__(self) -> None:
+            self._engine = executor_engine(ThreadPoolExecutor(2))
+            self.submit, self.now = self._engine.submit, self._engine.now
+            self.cancel, self.close = self._engine.cancel, self._engine.close
+
+        def wait(self, seconds: float | None) -> Any:
+            return [*(done := self._engine.wait(seconds)), *done]
+
+    assert bench.run(engine=Twice()).exit_code == 0
 
 
 def test_work_that_was_ended_is_done_anew_by_the_next_sweep_of_the_process(bench: Any) -> None:

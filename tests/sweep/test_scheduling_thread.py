@@ -20,7 +20,9 @@ ITS_OWN = {
     "model/canonical.py",  # whether a reason can be written down
     "model/events.py",
     "model/frozen.py",
+    "plugins/loading.py",  # whom an error of the engine is to be blamed on
     "model/requests.py",  # the kind of a request, for its event
+    "sweep/blaming.py",
     "sweep/events.py",
     "sweep/graph.py",
     "sweep/paths.py",
