@@ -27,7 +27,6 @@ from harness2_core.work.worker import perform
 from . import readable
 from .binding import identified
 from .blaming import BlamedEngine
-from .blaming import BlamedEngine
 from .bodies import body
 from .budget import Budget, Caps
 from .course import course_of
