@@ -40,24 +40,24 @@ class _ExecutorEngine:
         self._executor = executor
         self._cancel = cancel
         self._done: queue.SimpleQueue[Work] = queue.SimpleQueue()
+        self._work: dict[Work, Assignment] = {}
+        """What `wait` has not reported yet."""
         self._digests: dict[Work, tuple[Digest, ...]] = {}
-        """Of the work that `wait` has not reported yet."""
-        self._runs: dict[Work, str] = {}
+        """Of its requests, once something is cancelled: `submit` is called by the scheduler, which computes nothing."""
         self._unwanted: set[Digest] = set()
 
     def submit(self, call: Call, work: Assignment) -> Work:
-        digests = tuple(request_digest(request) for request in work.requests)
         try:
             future: Work = self._executor.submit(call, work)
         except BrokenExecutor as error:  # a pool whose process died refuses all work: what befell a worker, not us
             future = Future()
             future.set_exception(error)
-        self._digests[future], self._runs[future] = digests, work.runs
+        self._work[future] = work
         future.add_done_callback(self._done.put)
         return future
 
     def wait(self, seconds: float | None) -> Sequence[Work]:
-        if seconds is None and not self._digests:
+        if seconds is None and not self._work:
             return []  # nothing that could ever be done
         done: list[Work] = []
         try:
@@ -74,19 +74,20 @@ class _ExecutorEngine:
         return time.monotonic()
 
     def cancel(self, request: Digest) -> None:
-        for future, digests in self._digests.items():
+        for future, work in self._work.items():
+            digests = self._digests_of(future)
             if request in digests and not future.done():
                 self._unwanted.add(request)
                 # A batch is one piece of work: before it starts, it goes only when none of its draws is wanted.
                 if not (self._unwanted.issuperset(digests) and future.cancel()):
-                    self._end(self._runs[future], request)
+                    self._end(work.runs, request)
 
     def close(self) -> None:
-        for digests in tuple(self._digests.values()):
-            for request in digests:
+        for future in tuple(self._work):
+            for request in self._digests_of(future):
                 self.cancel(request)
         self._executor.shutdown(wait=True, cancel_futures=True)
-        for future in tuple(self._digests):
+        for future in tuple(self._work):
             self._forget(future)
 
     def _end(self, runs: str, request: Digest) -> None:
@@ -97,9 +98,15 @@ class _ExecutorEngine:
 
     def _forget(self, future: Work) -> None:
         """Takes back the marks with the work, or they would end the next attempt at the same request."""
-        digests, runs = self._digests.pop(future, ()), self._runs.pop(future, "")
-        self._unwanted.difference_update(digests)
-        cancelled_here.difference_update((runs, digest) for digest in digests)
+        work, digests = self._work.pop(future, None), self._digests.pop(future, ())
+        if work is not None:
+            self._unwanted.difference_update(digests)
+            cancelled_here.difference_update((work.runs, digest) for digest in digests)
+
+    def _digests_of(self, future: Work) -> tuple[Digest, ...]:
+        if future not in self._digests:
+            self._digests[future] = tuple(map(request_digest, self._work[future].requests))
+        return self._digests[future]
 
 
 def outcome_of(future: Work, requests: Sequence[Digest]) -> tuple[Ended, ...]:

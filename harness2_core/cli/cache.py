@@ -96,7 +96,9 @@ def verify(
         size = readable(sum(item.size for item in read))
         say(f"read {blobs:,} blobs and {records:,} records, {size}: {len(wrong) or 'nothing'} damaged")
     if wrong:
-        warn(f"{len(wrong)} damaged: what was lost is made anew when it is asked for again")
+        warn(
+            f"{len(wrong)} damaged: what is deleted is made anew by the next run, of finished tasks with `--retry dead`"
+        )
     return NOT_DONE if wrong else DONE
 
 

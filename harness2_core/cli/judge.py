@@ -23,7 +23,10 @@ def judge(
     no_live: NoLive = False,
     ns: Ns = "",
 ) -> int:
-    """Grade what the modes delivered. What is graded completely is not graded again."""
+    """Grade what the modes delivered, and what other selectors picked.
+
+    What is graded completely is not graded again.
+    """
     from harness2_core.sweep.judging import ALL, BASES, FINALS  # here: the shell completes names without all this
     from harness2_core.sweep.run import judge_sweep
     from harness2_core.sweep.signals import asked_by_signals

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from decimal import Decimal
 
 from harness2_core.model.serial import plain
 from harness2_core.sweep.judging import Row
+from harness2_core.sweep.reporting import flags_of
 
-from .terminal import table
+from .terminal import one_line, table
 
 
 def row_data(row: Row) -> dict[str, object]:
@@ -27,12 +28,12 @@ def row_data(row: Row) -> dict[str, object]:
 
 
 def rows_table(rows: Sequence[Row]) -> str:
-    """One line for each row; ungraded is said, never shown as zero."""
+    """One line for each row; ungraded is said, never shown as zero. Below, what people should look at in them."""
     lines = [
         (row.task, row.mode or "base", row.label, "yes" if row.picked else "", percent(row.score), _items(row))
         for row in rows
     ]
-    return table(("task", "mode", "label", "picked", "score", "items"), lines)
+    return "\n".join((table(("task", "mode", "label", "picked", "score", "items"), lines), *_audit(rows)))
 
 
 def percent(score: str | None) -> str:
@@ -45,3 +46,9 @@ def _items(row: Row) -> str:
     passed = sum(1 for verdict in row.grade.verdicts if verdict.passed)
     note = f" ({row.grade.error})" if row.grade.score is None and row.grade.error else ""
     return f"{passed}/{len(row.grade.verdicts)}{note}"
+
+
+def _audit(rows: Sequence[Row]) -> Iterator[str]:
+    """Words of the grader's files that turned up in a run, whatever its score."""
+    for flag in flags_of(rows):
+        yield f"audit: {flag.task} ({flag.mode or 'base'} {flag.label}): {one_line(flag.flag)}"

@@ -6,8 +6,6 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from harness2_core.model.exits import NOT_DONE, SOME_NOT_OK, ended_by
-
 from .experiment import Ns, chosen
 from .names import selectors
 from .run_options import NoLive, run_options
@@ -39,10 +37,10 @@ def reselect(
     Adopts nothing. Who has voted is not asked again, unless it failed or the task has other finals by now.
     """
     from harness2_core.model.serial import plain  # here: the shell completes names without all this
-    from harness2_core.sweep.reselecting import failed
     from harness2_core.sweep.run import reselect_sweep
     from harness2_core.sweep.signals import asked_by_signals
     from harness2_core.sweep.stop import Stop
+    from harness2_core.sweep.votes import failed
 
     from .live.watching import watching
 
@@ -56,16 +54,13 @@ def reselect(
         votes = [(row.first, row.second) for row in result.rows if row.second is not None and not failed(row.second)]
         same = sum(first.chosen == second.chosen for first, second in votes)
         say(f"{voter} agrees on {same} of {len(votes)}; paid for {result.paid.sessions} sessions now")
-    if result.interrupted:
-        return ended_by(result.signal)
-    if not result.rows:
+    if not (result.rows or result.interrupted):
         warn("nothing to vote on: run the experiment first")
-        return NOT_DONE
-    return SOME_NOT_OK if result.left else 0
+    return result.exit_code
 
 
 def _table(result: Reselected) -> str:
-    from harness2_core.sweep.reselecting import failed
+    from harness2_core.sweep.votes import failed
 
     rows = []
     for row in result.rows:

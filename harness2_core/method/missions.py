@@ -13,7 +13,7 @@ from functools import cache, lru_cache
 from importlib.resources import files
 from typing import Final
 
-from attrs import asdict
+from attrs import NOTHING, asdict, fields_dict
 
 from harness2_core.model.bench import BenchWords
 from harness2_core.model.errors import ConfigError
@@ -31,6 +31,7 @@ TOLD_CHARS: Final = 20_000
 """Characters of problems, and of notes, that a correction repeats; some agents take a mission as one argument."""
 LINE_CHARS: Final = 2_000
 """Characters of one of them."""
+_IN_LINE: Final = ("domain_word", "deliverable_word")
 
 
 def mission(stage: Stage, listing: tuple[str, ...], words: BenchWords, surface: Surface, templates: Templates) -> str:
@@ -47,8 +48,13 @@ def stage_correction(mission: str, problems: Sequence[str], notes: Sequence[str]
 
 @lru_cache(256)
 def words_of(words: BenchWords) -> FrozenMap[str]:
-    """The words as templates get them: name -> text without surrounding blanks, so that a blank one counts as none."""
-    return FrozenMap({name: text.strip() for name, text in asdict(words).items()})
+    """The words as templates get them: name -> text without surrounding blanks. A blank one counts as not given.
+
+    `domain_word` and `deliverable_word` stand in sentences and headings: they are one line.
+    """
+    usual = {name: str(part.default) for name, part in fields_dict(BenchWords).items() if part.default is not NOTHING}
+    given = {name: text.strip() or usual.get(name, "") for name, text in asdict(words).items()}
+    return FrozenMap({name: " ".join(text.split()) if name in _IN_LINE else text for name, text in given.items()})
 
 
 @cache

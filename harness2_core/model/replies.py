@@ -39,9 +39,9 @@ _FENCE: Final = re.compile(r"^(?:`{3,}|~{3,})[\w-]*$", re.MULTILINE)
 
 
 def block(text: str, tag: str) -> str | None:
-    """The inside of the last complete `<tag>...</tag>`, or `None`."""
+    """The inside of the last complete `<tag>...</tag>` with plain line ends, or `None`."""
     spans = _spans(text, tag)
-    return text[slice(*spans[-1])].strip() if spans else None
+    return _plain_ends(text[slice(*spans[-1])].strip()) if spans else None
 
 
 def choice_in(text: str, ids: Collection[str]) -> Choice:
@@ -98,10 +98,14 @@ def lesson_in(text: str) -> Lesson | None:
 
 
 def edits_in(text: str) -> tuple[Edit, ...]:
-    """The rows of the last `<edits>` block; rows that name no component are left out."""
+    """The rows of the last `<edits>` block, each from one field of the first one's name to the next.
+
+    Rows that name no component are left out.
+    """
     inside = block(text, "edits") or ""
     names = ("component", "candidates", "change", "observed", "verdict")
-    starts = [found.start() for found in _fields(inside, ("component",))]
+    fields = [(found["name"].lower(), found.start()) for found in _fields(inside, names)]
+    starts = [start for name, start in fields if name == fields[0][0]]
     rows = [inside[start:end] for start, end in zip(starts, [*starts[1:], len(inside)], strict=False)]
     parsed = [fields_in(row, names) for row in rows]
     return tuple(
@@ -122,7 +126,7 @@ def fields_in(text: str, names: Collection[str]) -> Mapping[str, str]:
 
     A value runs to the next field. The last one of a name wins.
     """
-    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    text = _plain_ends(text)
     found = list(_fields(text, names))
     values: dict[str, str] = {}
     for index, match in enumerate(found):
@@ -160,6 +164,10 @@ def _spans(text: str, tag: str) -> list[tuple[int, int]]:
             spans.append((start, token.start()))
             start = None
     return spans
+
+
+def _plain_ends(text: str) -> str:
+    return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
 def _last_choice(text: str) -> str | None:

@@ -74,6 +74,12 @@ class Archive:
     def view(self, namespace: Namespace, task: str, attempt: int = 1) -> ViewRecord | None:
         return self._optional("view", _key(namespace, task, attempt), ViewRecord)
 
+    def drop_view(self, namespace: Namespace, task: str, attempt: int) -> None:
+        """Of one that cannot be shown any more."""
+        key = _key(namespace, task, attempt)
+        self.store.delete("view", key)
+        self._found.pop(("view", key), None)
+
     def mode(self, namespace: Namespace, task: str, attempt: int = 1) -> ModeRecord | None:
         return self._optional("mode", _key(namespace, task, attempt), ModeRecord)
 
@@ -114,12 +120,14 @@ class Archive:
         keys = (self._adopted_key(namespace, task) for task in tasks)
         return tuple(self._adopted[key] for key in keys if key and key not in forgotten)
 
+    def has_adoption(self, namespace: Namespace, task: str, attempt: int) -> bool:
+        return self.store.get("adoption", _key(namespace, task, attempt)) is not None
+
     def forget(self, namespace: Namespace, task: str) -> None:
         """Hides the library's entry of this task, on a person's wish; an attempt that is open may bring another."""
         for attempt in range(1, self.attempt(namespace, task) + 1):
-            key = _key(namespace, task, attempt)
-            if self.store.get("adoption", key) is not None:
-                self.store.put("forgotten", key, b"{}")
+            if self.has_adoption(namespace, task, attempt):
+                self.store.put("forgotten", _key(namespace, task, attempt), b"{}")
 
     def keep(self, namespace: Namespace, task: str, record: object, attempt: int = 1) -> bool:
         """Puts a task's record under its kind; False when one was there, which stays."""
@@ -175,7 +183,10 @@ class Archive:
     def _required(self, kind: str, key: str, type_: type[T]) -> T:
         record = self._optional(kind, key, type_)
         if record is None:
-            raise StoreError(f"the store has no {kind} {key}", "it was deleted meanwhile: run the same command again")
+            raise StoreError(
+                f"the store has no {kind} {key}",
+                "it was deleted: run the same command again; of a finished task, with `--retry dead`",
+            )
         return record
 
     @cached_property

@@ -10,6 +10,8 @@ from collections.abc import Callable, Mapping
 
 from harness2_core.model.plan import BASE
 from harness2_core.model.records import BasesRecord, StageRecord
+from harness2_core.work.material import material
+from harness2_core.work.wholeness import holds
 
 from .closing import close, finish
 from .drawing import rolled
@@ -41,6 +43,8 @@ def _skip() -> Body[Result | Held]:
 def _open(study: Study, key: Key, results: Results) -> Body[Result | Held]:
     """Held when no mode of the task fits the budgets: then its bases are not rolled either."""
     yield from ()
+    if not holds(study.store, study.cards[key.task].material):
+        material(study.store, study.adapter, key.task, study.home.bench, anew=True)
     modes = unfinished_modes(study, key.task)
     refusals = [study.admit(key.task, mode) for mode in modes]
     return Held(refusals[0]) if modes and all(refusals) else Opened()

@@ -17,7 +17,7 @@ from harness2_core.plugins.run_settings import run_settings
 from harness2_core.work import attempts, grade
 from harness2_core.work.material import SIGHTED
 
-from . import budget, reselecting
+from . import budget, votes
 
 BLOB: Final = "blob"
 BY_REQUEST: Final = ("rollout", "session", "grade", attempts.KIND, grade.KIND, "unusable")
@@ -29,7 +29,7 @@ BY_NAMESPACE: Final = (
     "adoption",
     "forgotten",
     "opening",
-    reselecting.KIND,
+    votes.KIND,
     budget.KIND,
 )
 """Kinds whose keys begin with a namespace."""

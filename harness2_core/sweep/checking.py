@@ -77,7 +77,9 @@ def readiness(config: Config, registry: Registry, *, study: bool = True) -> Read
     run = check.tried(lambda: run_settings(config))
     prices = check.tried(lambda: prices_of(config))
     if roles is not None:
-        check.unused(prices or (), [bound.model for bound in roles.values()])
+        check.unused("prices", prices or (), [bound.model for bound in roles.values()])
+    if roles is not None and run is not None:
+        check.unused("run.model_slots", run.model_slots, [bound.model for bound in roles.values()])
     if run is not None and roles is not None:
         check.parts(run, roles)
         if study and not check.problems:
@@ -240,12 +242,13 @@ class _Check:
     def preflight(self, kind: str, name: str, part: Preflights) -> Iterator[str]:
         yield from self.asked(kind, name, lambda: tuple(part.preflight()), "its preflight") or ()
 
-    def unused(self, prices: Iterable[str], models: Iterable[str]) -> None:
-        """A price that belongs to no model of a role is likely a misspelt one, and would be no price."""
+    def unused(self, table: str, names: Iterable[str], models: Iterable[str]) -> None:
+        """A price or limit that belongs to no model of a role is likely one of a misspelt model, and would be none."""
         known = tuple(dict.fromkeys(model for model in models if model))
-        for name in sorted(set(prices) - set(known)):
+        for name in sorted(set(names) - set(known)):
             said = near(name, known) or f"models here: {', '.join(known) or 'none is named'}"
-            self.notes.append(f"[prices.{name}] is used by no role; {said.rstrip('; ')}")
+            entry = f"[prices.{name}]" if table == "prices" else f"[{table}] {name}"
+            self.notes.append(f"{entry} is used by no role; {said.rstrip('; ')}")
 
     def judge(self) -> object:
         name = self.tried(lambda: judge_of(self.config, self.registry))

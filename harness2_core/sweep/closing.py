@@ -50,8 +50,9 @@ def close(study: Study, key: Key, results: Results) -> Body[Result | Held]:
         error=selection.error if not selection.ok else "",
         attempt=study.attempt(key.task),
     )
-    if adopted:
-        _adopt(study, key, selection, reflection, adopted)
+    adoption = adoption_of(study, key.task, record)
+    if adoption is not None:
+        study.archive.keep(namespace, key.task, adoption, record.attempt)
     study.archive.keep(namespace, key.task, record, record.attempt)
     with copying(study, namespace, study.cards[key.task].domain):
         if adopted:
@@ -96,19 +97,20 @@ def summary_of(study: Study, task: str) -> Summary:
     return Summary(task, study.cards[task].domain, study.home.k, study.home.seed, status, rolls, modes, errors)
 
 
-def _adopt(study: Study, key: Key, selection: SelectionRecord, reflection: ReflectionRecord, tree: str) -> None:
-    namespace, domain = study.namespace(key.mode), study.cards[key.task].domain
-    adoption = Adoption(
-        task=key.task,
-        mode=key.mode,
-        domain=domain,
-        label=selection.chosen,
-        tree=tree,
-        why=selection.why,
-        lesson=reflection.lesson,
-        edits=reflection.edits,
+def adoption_of(study: Study, task: str, record: ModeRecord) -> Adoption | None:
+    """The library's entry that follows from what a mode came to."""
+    if not record.adopted or record.selection is None or record.reflection is None:
+        return None
+    return Adoption(
+        task=task,
+        mode=record.mode,
+        domain=study.cards[task].domain,
+        label=record.selection.chosen,
+        tree=record.adopted,
+        why=record.selection.why,
+        lesson=record.reflection.lesson,
+        edits=record.reflection.edits,
     )
-    study.archive.keep(namespace, key.task, adoption, study.attempt(key.task))
 
 
 def _shelve(study: Study, key: Key) -> None:

@@ -11,7 +11,7 @@ from .study import Study
 
 @frozen
 class Course:
-    """`work` holds a sequence of tasks a domain."""
+    """`work` holds a sequence of tasks a domain; one without plans has lost the record of its bases only."""
 
     finished: tuple[str, ...]
     work: tuple[tuple[Work, ...], ...]
@@ -28,7 +28,7 @@ def course_of(study: Study) -> Course:
         left = []
         for task in tasks:
             modes = unfinished_modes(study, task)
-            if modes:
+            if modes or study.archive.bases(study.home, task, study.attempt(task)) is None:
                 left.append(Work(task, domain, {mode: study.modes[mode].plan for mode in modes}))
             else:
                 finished.append(task)

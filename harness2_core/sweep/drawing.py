@@ -14,6 +14,7 @@ from harness2_core.model.manifest import Manifest
 from harness2_core.model.namespace import Namespace, draw
 from harness2_core.model.records import Reply, RollRecord
 from harness2_core.model.requests import Request, RolloutRequest, SessionRequest, kind_of, request_digest
+from harness2_core.work.wholeness import is_whole
 
 from .study import Study
 
@@ -119,7 +120,7 @@ def session_request(
 def _usable(study: Study, request: Request, label: str) -> bool:
     """Whether a former attempt's result stands. An unusable reply does as the first half of its own correction only."""
     kind, digest = kind_of(request), request_digest(request)
-    if not study.archive.has(kind, digest):
+    if not is_whole(study.store, kind, digest):
         return False
     if kind == "rollout":
         return study.archive.rollout(digest).usable

@@ -29,10 +29,17 @@ class Estimate:
     sessions: int
     usd: Decimal | None
     paid_usd: Decimal
+    least_usd: Decimal = Decimal(0)
+    most_usd: Decimal = Decimal(0)
+    """Were each request as cheap, or as dear, as any has been."""
 
     def words(self) -> str:
         """One sentence for people."""
-        price = "price not known yet" if self.usd is None else f"about {self.usd:.2f} USD at the mean price so far"
+        price = "price not known yet"
+        if self.usd is not None:
+            least, most = f"{self.least_usd:.2f}", f"{self.most_usd:.2f}"
+            apart = f" ({least} to {most} at the lowest and the highest)" if least != most else ""
+            price = f"about {self.usd:.2f} USD at the mean price so far{apart}"
         paid = f", after {self.paid_usd:.2f} USD paid" if self.paid_usd else ""
         if not self.rollouts and not self.sessions:
             return f"nothing{paid}"
@@ -55,8 +62,11 @@ def estimate(study: Study, ledger: Ledger) -> Estimate:
     spent = ledger.spent()
     means = spent.mean_usd
     known = all(kind in means for kind, count in (("rollout", rollouts), ("session", sessions + besides)) if count)
-    usd = means.get("rollout", Decimal(0)) * rollouts + means.get("session", Decimal(0)) * (sessions + besides)
-    return Estimate(rollouts, sessions, usd if known else None, spent.usd)
+    usd, least, most = (
+        each.get("rollout", Decimal(0)) * rollouts + each.get("session", Decimal(0)) * (sessions + besides)
+        for each in (means, spent.least_usd, spent.most_usd)
+    )
+    return Estimate(rollouts, sessions, usd if known else None, spent.usd, least, most)
 
 
 def sessions_besides(study: Study, mode: str) -> int:

@@ -11,6 +11,10 @@ from typing import BinaryIO
 from harness2_core.model.errors import StoreError
 
 
+class Unwritable(StoreError):
+    """A file could not be written."""
+
+
 def write_whole(path: Path, data: bytes, *, fsync: bool = False, keep_mode: bool = False) -> None:
     """Replaces `path` in one step: a reader, or a crash, sees the old content or the new. Makes directories.
 
@@ -29,7 +33,7 @@ def write_whole(path: Path, data: bytes, *, fsync: bool = False, keep_mode: bool
     except OSError as error:
         with suppress(OSError):  # where a file stands in place of a directory, there is none to remove
             temporary.unlink()
-        raise StoreError(f"cannot write {path}: {error.strerror or error}", "free space or mend permissions") from error
+        raise Unwritable(f"cannot write {path}: {error.strerror or error}", "free space or mend permissions") from error
 
 
 def _opened(path: Path) -> BinaryIO:

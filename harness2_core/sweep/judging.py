@@ -30,6 +30,7 @@ from .steps import Held, Wanted
 from .stop import Stop
 from .study import Study
 from .telling import opening, teller
+from .votes import failed, second_pick, voters
 
 FINALS: Final = "finals"
 BASES: Final = "bases"
@@ -79,11 +80,14 @@ class Judged:
 
 
 def rows_of(study: Study, bench: Bench, which: str) -> tuple[Row, ...]:
-    """The rollouts that `which` (`finals`, `bases`, `all`) means, in plan order, with the grades they have."""
-    found = []
+    """The rollouts that `which` (`finals`, `bases`, `all`) means, in plan order, with the grades they have.
+
+    `finals` are those that were picked, by whichever selector.
+    """
+    found, voted = [], _voted(study)
     for tasks in study.chosen.values():
         for task in tasks:
-            rows = tuple(_rows(study, summary_of(study, task), which))
+            rows = tuple(_rows(summary_of(study, task), which, voted))
             grader = _grader(study, task) if rows else ""  # files are read: once for all rows of a task
             found += [_graded(study, bench, row, grader) for row in rows]
     return tuple(found)
@@ -110,7 +114,20 @@ def judge_rows(study: Study, bench: Bench, which: str, engine: Engine, stop: Sto
     return Judged(rows_of(study, bench, which), paid, stop.level > 0, stop.signal)
 
 
-def _rows(study: Study, summary: Summary, which: str) -> Iterator[Row]:
+def _voted(study: Study) -> frozenset[tuple[str, str, str]]:
+    """(task, mode, label) of what other selectors have picked: to be compared, it must be graded."""
+    wanted = frozenset(task for tasks in study.chosen.values() for task in tasks)
+    found = set()
+    for mode in study.modes:
+        namespace = study.namespace(mode)
+        for selector, task in voters(study.archive, namespace, wanted):
+            vote = second_pick(study.archive, namespace, task, selector)
+            if vote is not None and not failed(vote):
+                found.add((task, mode, vote.chosen))
+    return frozenset(found)
+
+
+def _rows(summary: Summary, which: str, voted: frozenset[tuple[str, str, str]]) -> Iterator[Row]:
     def row(mode: str, roll: RollRecord, picked: bool) -> Row:
         return Row(summary.task, summary.domain, mode, roll.label, roll.rollout, picked, roll.delivered)
 
@@ -120,7 +137,7 @@ def _rows(study: Study, summary: Summary, which: str) -> Iterator[Row]:
         chosen = _delivered_by(record)
         for roll in (*summary.bases, *record.rolls):
             picked = roll.label == chosen
-            if picked or (which == ALL and roll in record.rolls):
+            if picked or (summary.task, mode, roll.label) in voted or (which == ALL and roll in record.rolls):
                 yield row(mode, roll, picked)
 
 

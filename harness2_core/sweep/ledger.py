@@ -53,6 +53,8 @@ class Spent:
     unpriced: int = 0
     mean_usd: dict[str, Decimal] = field(factory=dict)
     """Kind -> mean price of one request, where known."""
+    least_usd: dict[str, Decimal] = field(factory=dict)
+    most_usd: dict[str, Decimal] = field(factory=dict)
 
 
 @define
@@ -125,6 +127,8 @@ class Ledger:
             usd=sum((entry.usd for entry in entries if entry.usd is not None), Decimal(0)),
             unpriced=sum(entry.settled and entry.usd is None and not entry.dead for entry in entries),
             mean_usd={kind: sum(found, Decimal(0)) / len(found) for kind, found in priced.items()},
+            least_usd={kind: min(found) for kind, found in priced.items()},
+            most_usd={kind: max(found) for kind, found in priced.items()},
         )
 
     def _look(self) -> None:

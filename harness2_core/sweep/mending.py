@@ -5,34 +5,54 @@ A killed run may have left a record without its copies, and people delete and ed
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
 from itertools import groupby
 
+from attrs import frozen
+
+from harness2_core.model.errors import StoreError
 from harness2_core.model.records import ModeRecord, Summary
 
 from . import readable
-from .closing import copying, shelf_of, summary_of
+from .closing import adoption_of, copying, shelf_of, summary_of
 from .course import Course
+from .files import Unwritable
 from .study import Study
 from .words import domain_word
 
 
-def mend(study: Study, course: Course) -> tuple[int, dict[str, str]]:
-    """How many files had to be written, and the status of each task that was finished before."""
+@frozen
+class Mended:
+    """`files` had to be written; `statuses` are those of tasks that were finished before; `lost` says what can not."""
+
+    files: int
+    statuses: Mapping[str, str]
+    lost: tuple[str, ...]
+
+
+def mend(study: Study, course: Course) -> Mended:
+    """Looks at all that was finished before. A library's entry that is missing follows from its mode's record."""
     mended, statuses = 0, {}
     adopted: list[tuple[str, str, str]] = []
+    lost: list[str] = []
     for task in (*course.finished, *course.tasks):
         summary = summary_of(study, task)
         if task in course.finished:
             mended += readable.write_summary(study.runs, study.home, summary)
             statuses[task] = summary.status
         for mode, record in summary.modes.items():
-            mended += _mode(study, task, mode, record)
-            if record.adopted:
+            adoption = adoption_of(study, task, record)
+            if adoption is not None:
                 adopted.append((mode, summary.domain, task))
+                if not study.archive.has_adoption(study.namespace(mode), task, record.attempt):
+                    study.archive.keep(study.namespace(mode), task, adoption, record.attempt)
+            with _what_is_lost(f"{mode} {task}", lost):
+                mended += _mode(study, task, mode, record)
     for (mode, domain), entries in groupby(sorted(adopted), key=lambda item: item[:2]):
-        mended += _shelf(study, mode, domain, [task for _, _, task in entries])
-    return mended, statuses
+        with _what_is_lost(f"the {mode} library of {domain}", lost):
+            mended += _shelf(study, mode, domain, [task for _, _, task in entries])
+    return Mended(mended, statuses, tuple(lost))
 
 
 def write_begun(study: Study, tasks: Collection[str]) -> None:
@@ -45,6 +65,17 @@ def write_begun(study: Study, tasks: Collection[str]) -> None:
 
 def _begun(summary: Summary) -> bool:
     return bool(summary.bases or summary.modes)
+
+
+@contextmanager
+def _what_is_lost(of: str, lost: list[str]) -> Iterator[None]:
+    """Copies of what the store has lost stay as they are, and stop nothing: nobody reads them back."""
+    try:
+        yield
+    except Unwritable:
+        raise
+    except StoreError as error:
+        lost.append(f"{of}: {error.what}")
 
 
 def _mode(study: Study, task: str, mode: str, record: ModeRecord) -> int:

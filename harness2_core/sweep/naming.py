@@ -36,7 +36,7 @@ def names_of(config: Config, registry: Registry) -> tuple[Names, tuple[str, ...]
     run = run_settings(config)
     given = role_settings(config)
     substrate = registry.default("substrate", substrate_of(run, given))
-    wanted = run.modes or (registry.default("mode"),)
+    wanted = tuple(name.lower() for name in run.modes) or (registry.default("mode"),)
     found = [registry.find("mode", name) for name in wanted]
     sandbox, _, reason = facade.choose_sandbox(
         registry, run.sandbox, lambda name: settings_of(registry, config, "sandbox", name)

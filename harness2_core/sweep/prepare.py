@@ -27,6 +27,7 @@ from harness2_core.model.requests import (
 )
 from harness2_core.model.serial import dump, plain
 from harness2_core.work import attempts, policy
+from harness2_core.work.wholeness import is_whole, retire
 
 from .graph import Key
 from .slots import group_of
@@ -81,7 +82,7 @@ class Prepare(Generic[R]):
             missing = tuple(
                 self._wanted(request, data)
                 for (request, data), digest in zip(encoded, digests, strict=True)
-                if not self._study.archive.has(kind_of(request), digest)
+                if not self._served(request, data, digest)
             )
             if missing:
                 self._running[key] = (body, digests)
@@ -135,13 +136,20 @@ class Prepare(Generic[R]):
             together = self._study.spec.batch
         return Wanted(request, digest, group_of(request), batch, together)
 
+    def _served(self, request: Request, data: bytes, digest: Digest) -> bool:
+        if not is_whole(self._study.store, kind_of(request), digest):
+            return False
+        if not self._study.store.has_blob(digest):
+            self._study.store.put_blob(data)
+        return True
+
     def _admit(self, wanted: Wanted) -> Admitted:
         claim = self._study.store.claim(wanted.digest)
         if not claim.__enter__():
             claim.__exit__(None, None, None)
             return Admitted("elsewhere")  # whatever the budgets: it is paid for there
         try:
-            served = self._study.archive.has(kind_of(wanted.request), wanted.digest)  # finished elsewhere a moment ago
+            served = self._finished(wanted)
             why = "" if served else self._admission(wanted)
         except Exception:
             claim.__exit__(None, None, None)
@@ -150,6 +158,17 @@ class Prepare(Generic[R]):
             claim.__exit__(None, None, None)
             return Admitted("held", why=why) if why else Admitted("served")
         return Admitted("claimed", claim)
+
+    def _finished(self, wanted: Wanted) -> bool:
+        """Elsewhere, a moment ago. A record that is not whole makes room for another."""
+        kind = kind_of(wanted.request)
+        if not self._study.archive.has(kind, wanted.digest):
+            return False
+        if is_whole(self._study.store, kind, wanted.digest):
+            return True
+        retire(self._study.store, kind, wanted.digest)
+        self._study.archive.rollout.cache_clear()
+        return False
 
     def _bury(self, wanted: Wanted, ended: Ended) -> None:
         record: Rollout | Reply | Grade

@@ -14,6 +14,7 @@ from attrs import evolve
 from harness2_core.model.errors import ConfigError
 from harness2_core.model.nearest import near
 from harness2_core.model.records import ModeRecord, Opening
+from harness2_core.work.wholeness import is_whole
 
 from .budget import has_begun
 from .study import Study
@@ -99,14 +100,15 @@ def _partial(study: Study, task: str) -> bool:
 
 
 def _dead(study: Study, task: str) -> bool:
-    """A rollout of the task was lost for good, or a session was."""
+    """A rollout of the task was lost for good, or a session was; or the store has lost what it left."""
     bases = study.archive.latest_bases(study.home, task)
     records = _records(study, task)
     rolls = [*(bases.rolls if bases else ()), *(roll for record in records for roll in record.rolls)]
     sessions = [digest for record in records for digest in _sessions(record)]
-    return any(not study.archive.rollout(roll.rollout).usable for roll in rolls) or any(
-        study.archive.reply(digest).cause for digest in sessions
-    )
+    archive, store = study.archive, study.store
+    return any(
+        not is_whole(store, "rollout", roll.rollout) or not archive.rollout(roll.rollout).usable for roll in rolls
+    ) or any(not is_whole(store, "session", digest) or archive.reply(digest).cause for digest in sessions)
 
 
 def _sessions(record: ModeRecord) -> list[str]:

@@ -25,17 +25,22 @@ from .networks import confinement
 from .procedures import alike
 from .read import Reading
 from .reporting import Flag, ModeRow, TaskRow, flags_of, mode_rows, task_rows
-from .reselecting import second_pick, voters
 from .spending import usage_of
+from .votes import second_pick, tries, voters
 from .voting import VoteRow, vote_rows
 
 SHARED: Final = ""
 """Stands for the modes together where spending is theirs all: bases, and gradings."""
 
+VOTE: Final = "vote"
+
 
 @frozen
 class Spending:
-    """What one role took in one mode, lost attempts included; `mode` is empty for bases and gradings."""
+    """What one role took in one mode, lost attempts included; `mode` is empty for bases and gradings.
+
+    `vote` stands for selectors that voted again.
+    """
 
     role: str
     mode: str
@@ -159,6 +164,11 @@ def _spending(reading: Reading, summaries: Mapping[str, Summary], graded: tuple[
             add("improver", mode, *(digest for stage in record.stages for digest in stage.sessions))
             for role, part in (("selector", record.selection), ("reflector", record.reflection)):
                 add(role, mode, *(part.sessions if part is not None else ()))
+    for mode in reading.study.experiment.plans:
+        namespace = reading.study.namespace(mode)
+        for selector, task in voters(reading.study.archive, namespace, summaries):
+            for vote in tries(reading.study.archive, namespace, task, selector):
+                add(VOTE, mode, *vote.sessions)
     add("judge", SHARED, *(row.grade.request for row in graded if row.grade is not None))
     kinds = {"executor": "rollout", "judge": "grade"}
     archive = reading.study.archive

@@ -1,39 +1,35 @@
 """Voting again on stored finals with another selector: recorded beside, adopting nothing, reopening nothing.
 
-A vote is on the finals of one attempt at a task: opened again, a task has finals on which nobody has voted. Where the
-selector failed, the same command asks it again, under another draw.
+Who has voted is not asked again. Where the selector failed, the same command asks it again, under another draw.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
-from typing import Final
+from collections.abc import Mapping
 
-from attrs import frozen
+from attrs import field, frozen
 
 from harness2_core.api.runtime import Engine
 from harness2_core.model.canonical import Digest
-from harness2_core.model.namespace import Namespace
+from harness2_core.model.exits import NOT_DONE
+from harness2_core.model.frozen import FrozenMap, texts
 from harness2_core.model.records import RollRecord, SelectionRecord
 from harness2_core.model.requests import Request
-from harness2_core.model.serial import dump, load
 from harness2_core.work.worker import perform
 
-from .archive import Archive
 from .budget import Budget
 from .events import Events
 from .graph import Key, Node
 from .picking import Vote, picked
 from .prepare import Body, Prepare
-from .result import Paid
+from .result import Paid, exit_of
 from .scheduler import Scheduler
 from .spending import Costs
 from .steps import Held
 from .stop import Stop
 from .study import Study
 from .telling import opening, teller
-
-KIND: Final = "reselection"
+from .votes import failed, keep_vote, second_pick, tries
 
 
 @frozen
@@ -52,38 +48,27 @@ class Reselected:
     paid: Paid
     interrupted: bool = False
     signal: int = 0
+    held: FrozenMap[str] = field(converter=texts, factory=FrozenMap)
+    """Step -> the budget that kept it from starting."""
+    stopped: str = ""
+    """Why the policy table stopped the voting, or a model."""
 
     @property
     def left(self) -> tuple[Second, ...]:
         """Those on which the selector has not voted, or failed to."""
         return tuple(row for row in self.rows if row.second is None or failed(row.second))
 
+    @property
+    def exit_code(self) -> int:
+        """As of a run; 1 also when there is nothing to vote on."""
+        if not (self.rows or self.interrupted):
+            return NOT_DONE
+        return exit_of(self.interrupted, self.signal, self.stopped, self.held, ok=not self.left)
+
 
 def vote_of(name: str, vote: Vote) -> Vote:
     """The vote under a label of its own: the same finals, another draw."""
     return Vote(vote.selector, name, "vote_" + "".join(c if c.isalnum() else "_" for c in name))
-
-
-def second_pick(archive: Archive, namespace: Namespace, task: str, selector: str) -> SelectionRecord | None:
-    """What this selector picked among the latest finals of the task; the last of its tries, if it has voted at all."""
-    tries = _tries(archive, namespace, task, selector)
-    return tries[-1] if tries else None
-
-
-def voters(archive: Archive, namespace: Namespace, tasks: Collection[str]) -> Iterator[tuple[str, str]]:
-    """(selector, task) of every vote that was ever recorded on these tasks in this mode."""
-    found = set()
-    for key, _ in archive.store.scan(KIND):
-        place, _, rest = key.partition("/")
-        task, _, voter = rest.rpartition("/")
-        if place.partition("@")[0] == str(namespace) and task in tasks:
-            found.add((voter.partition("#")[0], task))
-    yield from sorted(found)
-
-
-def failed(vote: SelectionRecord) -> bool:
-    """Whether a vote says nothing of its selector: it gave none, and what stands there is the first of the ballot."""
-    return vote.fallback or not (vote.ok or vote.dropped)
 
 
 def reselect(study: Study, vote: Vote, engine: Engine, budget: Budget, stop: Stop, events: Events) -> Reselected:
@@ -105,9 +90,15 @@ def reselect(study: Study, vote: Vote, engine: Engine, budget: Budget, stop: Sto
     events.tell("reselecting-started", facts=opening(study, nodes))
     costs = Costs(study.archive)
     prepare: Prepare[SelectionRecord] = Prepare(study, body, budget.may_start, started)
-    Scheduler(nodes, prepare, engine, perform, study.limits, stop, teller(events, costs, started)).run()
-    paid = costs.paid_for(started, prepare.former)
-    return Reselected(_rows(study, vote.name), paid, stop.level > 0, stop.signal)
+    outcome = Scheduler(nodes, prepare, engine, perform, study.limits, stop, teller(events, costs, started)).run()
+    return Reselected(
+        _rows(study, vote.name),
+        costs.paid_for(started, prepare.former),
+        interrupted=stop.level > 0,
+        signal=stop.signal,
+        held={str(key): why for key, why in outcome.held.items()},
+        stopped=outcome.stopped or "; ".join(outcome.barred),
+    )
 
 
 def _again(study: Study, key: Key, vote: Vote) -> Body[SelectionRecord | Held]:
@@ -117,10 +108,10 @@ def _again(study: Study, key: Key, vote: Vote) -> Body[SelectionRecord | Held]:
     assert record is not None
     rolls: dict[str, RollRecord] = {roll.label: roll for roll in (bases.rolls if bases is not None else ())}
     rolls |= {roll.label: roll for roll in record.rolls}
-    ordinal = len(_tries(study.archive, namespace, key.task, vote.name)) + 1
+    ordinal = len(tries(study.archive, namespace, key.task, vote.name)) + 1
     label = vote.label if ordinal == 1 else f"{vote.label}_{ordinal}"
     made = yield from picked(study, key.mode, key.task, rolls, Vote(vote.selector, vote.name, label))
-    study.store.put(KIND, _key(study.archive, namespace, key.task, vote.name, ordinal), dump(made))
+    keep_vote(study.archive, namespace, key.task, vote.name, made)
     return made
 
 
@@ -134,18 +125,3 @@ def _rows(study: Study, selector: str) -> tuple[Second, ...]:
                     second = second_pick(study.archive, study.namespace(mode), task, selector)
                     found.append(Second(task, mode, record.selection, second))
     return tuple(found)
-
-
-def _tries(archive: Archive, namespace: Namespace, task: str, selector: str) -> list[SelectionRecord]:
-    found: list[SelectionRecord] = []
-    while True:
-        data = archive.store.get(KIND, _key(archive, namespace, task, selector, len(found) + 1))
-        if data is None:
-            return found
-        found.append(load(data, SelectionRecord, f"{KIND} of {task}"))
-
-
-def _key(archive: Archive, namespace: Namespace, task: str, selector: str, ordinal: int) -> str:
-    """Of the finals that there are now: those of the latest attempt that came to its end."""
-    attempt = archive.ended(namespace, task)
-    return f"{namespace}{f'@{attempt}' if attempt > 1 else ''}/{task}/{selector}{f'#{ordinal}' if ordinal > 1 else ''}"

@@ -55,12 +55,16 @@ class SweepResult:
     @property
     def exit_code(self) -> int:
         """0 all done; 1 a key or model was refused; 2 some tasks not ok; 3 stopped by a budget; 130, 143 interrupted"""
-        if self.interrupted:
-            return ended_by(self.signal)
-        if re.search(r"(^|: )access: ", self.stopped):
-            return NOT_DONE
-        if any(why != self.stopped for why in self.held.values()):  # what stops all, as a full disk, is no budget
-            return STOPPED_BY_BUDGET
-        if self.left or any(status != "ok" for status in self.statuses.values()):
-            return SOME_NOT_OK
-        return DONE
+        ok = not self.left and all(status == "ok" for status in self.statuses.values())
+        return exit_of(self.interrupted, self.signal, self.stopped, self.held, ok=ok)
+
+
+def exit_of(interrupted: bool, signal: int, stopped: str, held: Mapping[str, str], *, ok: bool) -> int:
+    """The exit code of what was interrupted, was stopped (and why), was held back by budgets, or is not all `ok`."""
+    if interrupted:
+        return ended_by(signal)
+    if re.search(r"(^|: )access: ", stopped):
+        return NOT_DONE
+    if any(why != stopped for why in held.values()):  # what stops all, as a full disk, is no budget
+        return STOPPED_BY_BUDGET
+    return DONE if ok else SOME_NOT_OK

@@ -26,6 +26,7 @@ from harness2_core.work.worker import perform
 
 from . import readable
 from .binding import identified
+from .blaming import BlamedEngine
 from .bodies import body
 from .budget import Budget, Caps
 from .course import course_of
@@ -163,7 +164,8 @@ def reselect_sweep(
 
 def _engine(study: Study, config: Config, registry: Registry) -> Engine:
     name = study.names["engine"]
-    return facade.engine(registry, name, settings_of(registry, config, "engine", name))
+    made = facade.engine(registry, name, settings_of(registry, config, "engine", name))
+    return BlamedEngine(made, registry.find("engine", name))
 
 
 def _budget(config: Config, study: Study, engine: Engine) -> Budget:
@@ -193,9 +195,11 @@ def _swept(
     events.tell("sweep-started", facts=opening(study, nodes) | setting_out(study, course))
     if course.tasks:
         notice(f"to do: {estimate(study, ledger_of(study)).words()}")
-    mended, before = mend(study, course)
-    if mended:
-        notice(f"{mended} readable copies were missing or different and have been rewritten from the store")
+    mended = mend(study, course)
+    if mended.files:
+        notice(f"{mended.files} readable copies were missing or different and have been rewritten from the store")
+    for lost in mended.lost:
+        notice(f"no readable copy can be made of {lost}; `--retry dead` draws anew what a finished task has lost")
 
     costs = Costs(study.archive)
     outcome = Scheduler(nodes, prepare, engine, perform, study.limits, stop, teller(events, costs, started)).run()
@@ -204,7 +208,7 @@ def _swept(
     ended = {key.task: made.status for key, made in outcome.results.items() if isinstance(made, Summary)}
     result = _result(
         study,
-        before | ended,
+        {**mended.statuses, **ended},
         course.finished,
         outcome,
         left,

@@ -365,6 +365,8 @@ class Scheduler(Generic[R]):
 
     def _collect(self, seconds: float) -> None:
         for future in self._engine.wait(seconds):
+            if future not in self._running:  # reported once more: an engine's fault, and nobody's harm
+                continue
             items, began = self._running.pop(future)
             by_digest = {item.wanted.digest: item for item in items}
             for ended in outcome_of(future, tuple(by_digest)):
@@ -417,10 +419,13 @@ class Scheduler(Generic[R]):
     # -- the end
 
     def _let_go(self, item: Item) -> None:
+        """Gives a claim back, on the pool: a store may take its time over that."""
         claim, item.claim = item.claim, None
         self._claimed.discard(item)
-        if claim is not None:
+        if claim is not None and self._leaving:
             claim.__exit__(None, None, None)
+        elif claim is not None:
+            self._in_pool(lambda: claim.__exit__(None, None, None), lambda _: None)
 
     def _kill(self) -> None:
         self._killed = True

@@ -10,7 +10,7 @@ from harness2_core.model.records import SelectionRecord, Summary
 
 from .judging import Row
 from .reporting import Scores, mean
-from .reselecting import failed
+from .votes import failed
 
 
 @frozen

@@ -34,18 +34,18 @@ _LEFT_OUT: Final = frozenset((".git", ".hg", ".svn"))
 """Histories hold solutions."""
 
 
-def material(store: Store, adapter: Adapter, task_id: str, bench: str) -> TaskCard:
+def material(store: Store, adapter: Adapter, task_id: str, bench: str, *, anew: bool = False) -> TaskCard:
     """Stores the task and returns its card, whose digest is the task's.
 
-    Files whose size, time and identity are those of an earlier call are not read again. `InvalidValue` names a file
-    that is a link, a device, on the grader's side, or has a name that cannot travel.
+    Files whose size, time and identity are those of an earlier call are not read again, unless `anew`. `InvalidValue`
+    names a file that is a link, a device, on the grader's side, or has a name that cannot travel.
     """
     task = adapter.task(task_id)
     kept = _Grader.of(adapter, task_id)
     inputs = dict(_inputs(task, kept))
     sighting = f"{bench}/{task_id}/{_sighted(task, inputs)}"
     known = store.get(SIGHTED, sighting)
-    if known is not None and store.has_blob(known.decode()):
+    if known is not None and not anew and store.has_blob(known.decode()):
         return read_card(store, known.decode())
     card = _stored_card(store, bench, task, inputs)
     store.put(SIGHTED, sighting, card.digest.encode())

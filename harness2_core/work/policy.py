@@ -24,6 +24,11 @@ CANCELLED: Final = "cancelled"
 """Cause of an attempt that we ended ourselves: it may be asked for again as if it had never been."""
 
 
+LONGEST_ASKED: Final = 86_400
+"""Seconds. Who is told to come back later than that has no use of a run that waits: nothing more of that model is
+begun, and a resume asks again."""
+
+
 @frozen
 class Row:
     """Repeats after the first try, seconds before the first repeat, how the wait grows, its cap, what stops after."""
@@ -91,11 +96,13 @@ def decide(kind: str, cause: str, tries: int, wait_seconds: int = 0) -> Decision
     """What follows the `tries`-th try (from 1) that a request of this kind has lost by this cause.
 
     `cause` is one of `CAUSES`, or of a session the outcome that was no answer. `wait_seconds` is what the other side
-    asked for: it is honoured when longer than the table's wait.
+    asked for: it is honoured when longer than the table's wait, up to `LONGEST_ASKED`.
     """
     if cause == CANCELLED:
         return Again(0)
     row = row_of(kind, cause)
+    if wait_seconds > LONGEST_ASKED:
+        return Halt("model")
     if tries > row.repeats:
         return Dead() if row.stops == "nothing" else Halt(row.stops)
     waited = min(row.longest, row.wait * row.growth ** (tries - 1))

@@ -255,6 +255,14 @@ def test_the_biggest_items_are_cut_first_and_each_cut_is_marked_in_place(world: 
     assert bundle.cuts == ("deliverables/base1/files/big.txt.txt was left out", "rollouts/base2.md was left out")
 
 
+def test_candidates_count_in_the_size_of_the_whole(world: World) -> None:
+    world.pool = {"inv1": Candidate(EDITED, world.blobs.rollout("inv1", {"big.txt": "x" * 900}, transcript="y" * 500))}
+    bundle = stage_evidence(STAGE, world.given(caps=Caps(bytes_seen=400)))
+    files = world.files(bundle)
+    assert files["pool/inv1/deliverables/files/big.txt.txt"].startswith("[harness2: 900 bytes left out here")
+    assert files["pool/inv1/rollout.md"].startswith("[harness2: a transcript of 500 bytes left out here")
+
+
 def test_what_fits_is_not_cut(world: World) -> None:
     assert stage_evidence(STAGE, world.given()).cuts == ()
 

@@ -241,6 +241,12 @@ def test_words_of_the_benchmark_are_where_they_belong() -> None:
     assert "CHECKS" in selecting(FULL)
 
 
+def test_a_blank_or_broken_word_leaves_no_hole_in_a_sentence() -> None:
+    words = BenchWords("Reconcile.", domain_word=" ", deliverable_word="annual\n# report")
+    for stage in (*parallel(2), *sequential(2)):
+        assert told(stage, words) == told(stage, BenchWords("Reconcile.", deliverable_word="annual # report"))
+
+
 def test_blank_words_leave_no_heading() -> None:
     text = told(parallel(1)[0], BARE)
     assert "What good work looks like" not in text

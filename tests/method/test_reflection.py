@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from harness2_core.method.cuts import Caps
 from harness2_core.method.missions import core_templates
 from harness2_core.method.reflection import Finished, round_of
 from harness2_core.model.bench import BenchSpec, BenchWords, TaskCard
@@ -18,7 +19,7 @@ INV = HarnessTree({"notes.md": "Count.\n"})
 LABELS = ("base1", "inv1", "dom1", "agg1")
 
 
-def finished(adopted: str = "agg1") -> tuple[Round, dict[str, str]]:
+def finished(adopted: str = "agg1", deliverables: str = "contents", **caps: int) -> tuple[Round, dict[str, str]]:
     blobs = Blobs()
     material = Manifest({"task.md": blobs.put("Add.\n")})
     for tree in (BASE, INV):
@@ -26,7 +27,7 @@ def finished(adopted: str = "agg1") -> tuple[Round, dict[str, str]]:
     done = Finished(
         card=TaskCard("ledgers", "march", "books", material.digest),
         material=material,
-        spec=BenchSpec("ledgers", WORDS),
+        spec=BenchSpec("ledgers", WORDS, deliverables=deliverables),
         base=BASE,
         stages=LABELS[1:],
         trees={"inv1": INV, "dom1": BASE, "agg1": INV},
@@ -36,6 +37,7 @@ def finished(adopted: str = "agg1") -> tuple[Round, dict[str, str]]:
         choice=Choice("B", "its total is right"),
         adopted=adopted,
         ids={"A": "agg2", "B": "agg1"},
+        caps=Caps(**caps),
     )
     round, new = round_of(done, WORDS, core_templates())
     blobs.add(new)
@@ -84,3 +86,15 @@ def test_trees_are_texts_by_label() -> None:
     round, _ = finished()
     assert round.trees["inv1"] == {"notes.md": "Count.\n"}
     assert set(round.rollouts) == set(LABELS)
+
+
+def test_where_only_names_may_be_seen_a_reflector_sees_names() -> None:
+    _, files = finished(deliverables="names")
+    assert not [path for path in files if "/files/" in path]
+    assert "`sum.txt`" in files["deliverables/agg1/INDEX.md"]
+
+
+def test_a_round_has_the_caps_of_other_evidence() -> None:
+    _, files = finished(bytes_seen=10, note_chars=3, diff_chars=5)
+    for path in ("rollouts/agg1.md", "decisions/agg1.md", "pool/inv1/harness.diff"):
+        assert "left out here" in files[path], path

@@ -4,6 +4,8 @@ from collections.abc import Mapping, Sequence
 
 import pytest
 from attrs import evolve
+from hypothesis import given
+from hypothesis import strategies as st
 
 from harness2_core.model.acceptance import Accepted, Rejected, accept, is_dropping, tree_of
 from harness2_core.model.errors import InvalidValue
@@ -215,3 +217,32 @@ def test_a_stored_tree_that_is_no_text_is_an_error() -> None:
     assert tree_of({"a": "é".encode()}).files == {"a": "é"}
     with pytest.raises(InvalidValue, match="not UTF-8"):
         tree_of({"a": b"\xff"})
+
+
+LEFT = st.dictionaries(
+    st.sampled_from([*GOOD, "skills/Totals/SKILL.md", "scripts/add.py", "notes.txt", "a/../b", "AGENTS.md/x"]),
+    st.sampled_from([*GOOD.values(), b"Use totals, and add.py.\n", b"", b"\xff", b"print(1)\n", b"if\n", b"{{ x }}"]),
+    max_size=5,
+)
+DROPPED = st.dictionaries(
+    st.sampled_from([".DS_Store", "AGENTS.md~", ".git/HEAD", "scripts/x.pyc"]), st.binary(max_size=3)
+)
+
+
+@given(LEFT | LEFT.map(lambda files: {**GOOD, **files}), DROPPED)
+def test_whatever_files_are_left_they_are_a_tree_of_the_surface_or_refused_in_words(
+    files: dict[str, bytes], dropped: dict[str, bytes]
+) -> None:
+    answer = accept(SURFACE, files)
+    beside = accept(SURFACE, dict(reversed({**files, **dropped}.items())))
+    if isinstance(answer, Rejected):
+        assert isinstance(beside, Rejected)
+        assert beside.problems == answer.problems
+        assert answer.problems
+        assert all(problem.strip() for problem in answer.problems)
+        return
+    assert isinstance(beside, Accepted)
+    assert beside.tree == answer.tree
+    assert all(SURFACE.component(path) for path in answer.tree.files)
+    kept = {path: text.encode() for path, text in answer.tree.files.items()}
+    assert accept(SURFACE, kept) == Accepted(answer.tree)  # nothing is repaired twice

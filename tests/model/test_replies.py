@@ -141,6 +141,10 @@ def test_a_tag_mentioned_in_passing_does_not_open_a_block() -> None:
     assert block("I put it into <notes>: <notes>real</notes>", "notes") == "real"
 
 
+def test_a_block_has_plain_line_ends() -> None:
+    assert block("<notes>\r\none\r\n\r\ntwo\r\n</notes>", "notes") == "one\n\ntwo"
+
+
 def test_tags_that_are_spoken_of_open_and_close_nothing() -> None:
     assert block("I end with `<notes>` to `</notes>`.", "notes") is None
     assert block("<notes>the `</notes>` comes last</notes>", "notes") == "the `</notes>` comes last"
@@ -332,6 +336,16 @@ verdict: hurt
     first, second = edits_in(text)
     assert (first.component, first.candidates, first.verdict) == ("`notes.md`", "inv1,\nagg1", "helped")
     assert (second.component, second.verdict) == ("scripts/a.py", "no observed effect")
+
+
+def test_rows_may_begin_with_another_field() -> None:
+    row = "### {0}\n- **candidates**: inv{0}\n- **component**: c{0}\n- **verdict**: hurt\n"
+    rows = edits_in(f"<edits>\n{row.format(1)}\n{row.format(2)}</edits>")
+    assert rows == edits_in(f"<edits>\n{row.format(1)}\n{row.format(2)}</edits>".replace("\n", "\r\n"))
+    assert [(row.candidates, row.component, row.verdict) for row in rows] == [
+        ("inv1", "c1", "hurt"),
+        ("inv2", "c2", "hurt"),
+    ]
 
 
 @pytest.mark.parametrize(

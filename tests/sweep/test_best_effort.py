@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import sys
 from typing import Any
 
 import pytest
@@ -40,6 +42,39 @@ def test_a_reflector_that_fails_undoes_nothing(bench: Any, written: str) -> None
     assert (done.ok, done.selection.chosen, bool(done.adopted)) == (True, "agg1", True)
     assert done.reflection.lesson is None
     assert done.reflection.error
+
+
+REMEMBERS = """
+    rounds = []
+
+    class Made:
+        def reflect(self, round):
+            rounds.append(round)
+            return None
+            yield ()
+"""
+
+
+def test_a_reflector_is_told_what_was_picked_why_and_whose_the_ids_in_that_reason_are(bench: Any) -> None:
+    bench.plugin("reflector", "remembers", REMEMBERS)
+    unlike_finals(bench)
+    bench.set(k=2, reflector="remembers")
+    bench.run()
+    selection, archive = bench.mode().selection, bench.reading().study.archive
+    (round,) = sys.modules["remembers_reflector_made"].rounds
+    told = json.loads(archive.text(round.evidence.entries["adoption.json"].digest))
+    assert (round.adopted, round.choice.id, round.choice.why) == (
+        selection.chosen,
+        selection.chosen_id,
+        selection.why,
+    )
+    assert told == {
+        "chosen": selection.chosen,
+        "chosen_id": selection.chosen_id,
+        "ids": {"A": selection.ids["A"], "B": selection.ids["B"]},
+        "why": selection.why,
+    }
+    assert selection.why
 
 
 VOTES_OFF_THE_BALLOT = """

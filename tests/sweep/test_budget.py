@@ -7,9 +7,18 @@ from typing import Any
 
 import pytest
 
+from harness2_core.model.channel import Channel, Outcome
 from harness2_core.model.errors import ConfigError
-from harness2_core.sweep.estimate import sessions_besides
-from harness2_core.sweep.ledger import ledger_of
+from harness2_core.model.records import Rollout
+from harness2_core.model.requests import RolloutRequest, request_digest
+from harness2_core.model.serial import dump
+from harness2_core.sweep.bodies import body
+from harness2_core.sweep.estimate import estimate, sessions_besides
+from harness2_core.sweep.ledger import Ledger, Spent, ledger_of
+from harness2_core.sweep.outcomes import Result
+from harness2_core.sweep.prepare import Prepare
+from harness2_core.sweep.slots import Group
+from harness2_core.sweep.steps import Wanted
 from harness2_core.sweep.stop import Stop
 
 PRICED = """
@@ -213,6 +222,23 @@ def test_a_lost_attempt_is_not_repeated_beyond_a_limit(priced: Any) -> None:
     assert any("21.0 USD paid" in why for why in result.held.values())
 
 
+def test_what_is_paid_for_elsewhere_or_has_a_record_needs_no_budget(priced: Any) -> None:
+    study = priced.reading().study
+    request = RolloutRequest("b", "d/t", "0" * 64, "pr", "0" * 64, Channel(), {}, f"{study.home}/d/t/base1")
+    wanted = Wanted(request, request_digest(request), Group("rollout", ""))
+    prepare: Prepare[Result] = Prepare(study, body, lambda wanted: "no money", {})
+
+    with study.store.claim(wanted.digest):
+        elsewhere = prepare.admit((wanted,))
+    held = prepare.admit((wanted,))
+    study.store.put("rollout", wanted.digest, dump(Rollout(wanted.digest, Outcome.FINISHED)))
+    served = prepare.admit((wanted,))
+
+    assert [answer.state for (answer,) in (elsewhere, held, served)] == ["elsewhere", "held", "served"]
+    with study.store.claim(wanted.digest) as free:
+        assert free
+
+
 def test_hours_bound_one_invocation(priced: Any) -> None:
     result = priced.run(max_hours="0")
 
@@ -243,3 +269,17 @@ def test_what_is_to_be_done_is_told_before(priced: Any) -> None:
     assert first.startswith("to do: at most 4 rollouts and 3 sessions")
     assert second.startswith("to do: at most 8 rollouts and 6 sessions")
     assert "about 4.00 USD at the mean price so far, after 2.00 USD paid" in second
+
+
+def test_an_estimate_counts_selection_and_reflection_and_says_how_far_prices_lie_apart(priced: Any) -> None:
+    """Three tasks of four rollouts, three stages and a lesson."""
+    mean, least, most = ({"rollout": Decimal(r), "session": Decimal(s)} for r, s in ((2, 1), (1, 1), (9, 2)))
+
+    class Told(Ledger):
+        def spent(self, but: str = "") -> Spent:
+            return Spent(mean_usd=mean, least_usd=least, most_usd=most)
+
+    study = priced.reading().study
+    told = estimate(study, Told(study.archive, ())).words()
+
+    assert "about 36.00 USD at the mean price so far (24.00 to 132.00 at the lowest and the highest)" in told

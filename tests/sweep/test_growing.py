@@ -7,9 +7,10 @@ import shutil
 from typing import Any
 
 import pytest
+from harness2_stores.filesystem import FilesystemStore
 
 from harness2_core.api import ConfigError
-from harness2_core.sweep import binding, setup
+from harness2_core.sweep import binding, experiment, setup
 from harness2_core.work import attempts
 
 
@@ -25,6 +26,28 @@ def test_new_tasks_go_to_the_end_of_their_domain_and_nothing_finished_is_opened(
     assert bench.reading().study.stream["sums"] == ("sums/first", "sums/early")
     assert bench.mode("sums/early").seen == ("sums/first",)
     assert (grown.paid.rollouts, grown.paid.sessions) == (8, 8)
+
+
+def test_from_reading_an_experiment_to_writing_it_nobody_else_does(bench: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Or of two processes that bring other tasks at once, one would be forgotten."""
+    alone = []
+
+    def watched(name: str) -> None:
+        before = getattr(experiment, name)
+
+        def watching(*arguments: object) -> object:
+            with FilesystemStore(bench.runs / "store").claim("config small-po-agg1") as free:
+                alone.append((name, not free))
+            return before(*arguments)
+
+        monkeypatch.setattr(experiment, name, watching)
+
+    watched("read_experiment")
+    watched("write_whole")
+    bench.run()
+    bench.task("sums/second")
+    bench.run()
+    assert alone == [("read_experiment", True), ("write_whole", True)] * 2
 
 
 def test_a_mode_may_join_and_its_bases_are_those_that_are_there(bench: Any) -> None:

@@ -120,7 +120,9 @@ def test_a_grade_survives_that_its_task_is_opened_again(judged: Any) -> None:
     assert all(row.score == "1" for row in grade(judged).rows)
 
 
-def test_words_of_the_graders_files_in_a_harness_are_flagged_and_change_no_score(bench: Any) -> None:
+def test_words_of_the_graders_files_in_a_harness_are_flagged_and_change_no_score(
+    bench: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
     leak = "the sum is right when every line is read and notes are left out and blanks do not matter at all"
     program = (bench.folder / "base/scripts/solve.py").read_text(encoding="utf-8")
     bench.plugin("judge", "made", JUDGE)
@@ -132,3 +134,6 @@ def test_words_of_the_graders_files_in_a_harness_are_flagged_and_change_no_score
     assert row.grade.flags[0].startswith("the harness's scripts/solve.py holds words of the grader's files: 'the sum")
     assert row.score == "1"
     assert not any(leak in reply.text for reply in bench.replies())
+    for command, whose in (("judge", "agg agg1"), ("report", "parallel agg1")):
+        assert bench.command(command) == 0
+        assert f"audit: sums/first ({whose}): the harness's scripts/solve.py holds" in capsys.readouterr().out

@@ -210,6 +210,39 @@ def test_a_plan_is_admitted_if_its_expected_price_fits_what_was_paid_and_bespoke
             return
 
 
+def test_a_request_that_is_asked_for_again_is_not_in_its_own_way() -> None:
+    store = MemoryStore()
+    _befall(store, Course("rollout", HOME, (), True, "1"), "l0")
+    budget = _budget(store, Caps("2"))
+    request, digest = _asked(store, "rollout", HOME, "l1")
+    wanted = Wanted(request, digest, Group("rollout", ""))
+
+    assert budget.may_start(wanted) == ""
+    assert budget.may_start(wanted) == ""
+
+
+@pytest.mark.parametrize(("limit", "held"), [("2", True), ("2.01", False)])
+def test_what_did_not_tell_its_price_counts_at_the_mean_of_what_did(limit: str, held: bool) -> None:
+    store = MemoryStore()
+    _befall(store, Course("rollout", HOME, (), True, "1"), "l0")
+    _befall(store, Course("session", HOME, (), True, None), "l1")
+    request, digest = _asked(store, "rollout", HOME, "l2")
+
+    why = _budget(store, Caps(limit)).may_start(Wanted(request, digest, Group("rollout", "")))
+
+    assert bool(why) is held
+
+
+def test_corrections_beyond_what_was_reserved_are_taken_too() -> None:
+    store = MemoryStore()
+    budget = _budget(store, Caps(None, None, 4))
+    assert budget.admit("d/t", "agg", PLANS["one"], 1) == ""
+    for label in ("inv1", "inv1.fix", "select", "select_fix"):
+        _befall(store, Course("session", HOME, (), True, "0"), label)
+
+    assert budget.admit("d/t2", "agg", PLANS["one"], 1) == "--max-sessions 4: 4 are taken, and it needs 1"
+
+
 def _budget(store: MemoryStore, caps: Caps) -> Budget:
     archive = Archive(store)
     return Budget(caps, archive, HOME, 1, Ledger(archive, {HOME}), lambda: 0.0)

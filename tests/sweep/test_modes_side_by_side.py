@@ -20,6 +20,16 @@ def test_what_a_mode_pays_is_what_its_plan_declares(bench: Any, mode: str, k: in
     assert part.plan.rollouts == 4 * k
 
 
+def test_modes_are_asked_for_by_name_or_token_in_any_case(bench: Any) -> None:
+    modes = bench.reading(modes="Parallel,SEQ,sampling,Nul").study.modes
+    assert {token: part.name for token, part in modes.items()} == {
+        "agg": "parallel",
+        "seq": "sequential",
+        "bon": "sampling",
+        "nul": "null",
+    }
+
+
 def test_every_candidate_of_both_kinds_really_ran_on_its_own_tree(bench: Any) -> None:
     bench.set(k=2)
     bench.run()

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from harness2_core.sweep.networks import confinement
@@ -39,3 +41,10 @@ def test_an_execution_without_a_sandbox_keeps_no_promise() -> None:
 def test_what_ran_elsewhere_is_not_spoken_of() -> None:
     """Agents behind services, and runs in containers of the benchmark's own."""
     assert confinement([{"sandbox": "none"}], "none") == ()
+
+
+def test_a_run_without_a_sandbox_says_so_before_anything_is_paid(bench: Any) -> None:
+    result = bench.run()
+    said = [notice.partition(":")[0] for notice in bench.notices]
+    assert said.index("no sandbox") < said.index("to do")
+    assert "no sandbox: agents run with your own rights (the configuration asks for none)" in result.notes

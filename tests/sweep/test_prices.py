@@ -79,6 +79,12 @@ def test_a_price_that_no_role_uses_is_told(counting: Any, capsys: pytest.Capture
     assert "[prices.model-onw] is used by no role; did you mean 'model-one'?" in capsys.readouterr().out
 
 
+def test_a_limit_of_a_model_that_no_role_uses_is_told(counting: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    counting.set(**{"roles.executor.model": "model-one", "run.model_slots.model-onw": "2"})
+    assert counting.command("check") == 0
+    assert "[run.model_slots] model-onw is used by no role; did you mean 'model-one'?" in capsys.readouterr().out
+
+
 def test_a_price_that_is_half_stated_is_a_problem(counting: Any, capsys: pytest.CaptureFixture[str]) -> None:
     counting.set(**{"roles.executor.model": "m", "prices.m.input": "1"})
     assert counting.command("check") == 1

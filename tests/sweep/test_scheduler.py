@@ -15,7 +15,9 @@ from harness2_core.model.plan import Plan, Roll, Stage
 from harness2_core.model.requests import Request, RolloutRequest, request_digest
 from harness2_core.sweep.graph import Key
 from harness2_core.sweep.slots import Limits
+from harness2_core.sweep.steps import Admitted, Wanted
 from harness2_core.sweep.stop import Stop
+from harness2_core.testing.memory_store import MemoryStore
 from harness2_core.testing.simulation import Simulation, nodes_of
 
 ONE = Plan(
@@ -151,6 +153,30 @@ def test_work_claimed_elsewhere_is_parked_without_a_slot_and_its_record_found() 
     assert "toy-py-agg2/d/t0/base1" not in work.begun
     assert len(outcome.results) == 2
     assert seconds == 60 * (5 * 10 + 2 * 15)  # the other slot was never blocked
+
+
+def test_work_whose_owner_elsewhere_has_died_is_taken_over_and_begun_once() -> None:
+    work, claims, asked = Simulation({"one": ONE}, k=2), MemoryStore(), 0
+    draw = "toy-py-agg2/d/t0/base1"
+
+    def admit(wanted: tuple[Wanted, ...]) -> tuple[Admitted, ...]:
+        return tuple(map(admitted, wanted))
+
+    def admitted(item: Wanted) -> Admitted:
+        nonlocal asked
+        asked += item.request.draw == draw
+        assert asked < 10, "asked for again and again"
+        if item.digest in work.records:
+            return Admitted("served")
+        claim = claims.claim(item.digest)
+        elsewhere = item.request.draw == draw and asked <= 3
+        return Admitted("elsewhere") if elsewhere or not claim.__enter__() else Admitted("claimed", claim)
+
+    work.admit = admit  # type: ignore[method-assign]
+    outcome, _ = work.run(nodes_of({"d": 1}, {"one": ONE}), minutes(10, 5), Limits(1))
+
+    assert work.begun.count(draw) == 1
+    assert len(outcome.results) == 1
 
 
 def test_draws_of_one_tree_are_submitted_together_and_take_as_many_slots() -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import subprocess
 import time
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -73,10 +72,10 @@ def test_with_other_tasks_each_both_are_in_the_experiment_afterwards(slowly: Any
 
 def test_what_a_killed_process_had_claimed_is_taken_over_by_the_other(slowly: Any, bench: Any) -> None:
     first = slowly.start()
-    store = Path(bench.runs / "store" / "records" / "attempt")
-    until(lambda: store.exists() and any(store.rglob("*")))
+    log = bench.runs / "adapt" / "small-py-agg1" / "events.jsonl"
+    until(lambda: log.exists() and "attempt-started" in log.read_text())
     second = slowly.start()
-    time.sleep(0.3)
+    until(lambda: "attempt-elsewhere" in log.read_text() or first.poll() is not None)  # it waits for the first
     first.kill()
     first.communicate()
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from harness2_core.sweep.report import report_of
-from harness2_core.sweep.run import Again, Reselected, reselect_sweep
+from harness2_core.sweep.run import Again, Reselected, judge_sweep, reselect_sweep
 
 UNLIKE = """
     class Made(Scripted):
@@ -135,6 +135,30 @@ def test_finals_of_which_none_delivered_are_no_failure_of_the_selector(bench: An
     voted = vote(bench, "first")
     assert voted.left == ()
     assert voted.rows[0].second.error == "none of the finals delivered anything to choose from"  # type: ignore[union-attr]
+
+
+def test_a_second_pick_is_graded_and_compared(finals: Any) -> None:
+    for task in range(3):
+        finals.task(f"sums/t{task}")
+    finals.run()
+    rows = vote(finals, "last").rows
+    judge_sweep(finals.config(), "finals")
+    (told,) = report(finals).votes
+    assert (told.tasks, told.n) == (4, 4)
+    assert told.same == sum(row.second is not None and row.first.chosen == row.second.chosen for row in rows)
+    assert (told.first, told.second, told.difference) == ("1", "1", "0")
+
+
+def test_sessions_of_a_second_vote_are_told_apart(finals: Any) -> None:
+    vote(finals, "pairwise")
+    assert [(item.mode, item.requests) for item in report(finals).spending if item.role == "vote"] == [("agg", 2)]
+
+
+def test_a_budget_holds_a_vote_back_and_says_so(finals: Any) -> None:
+    held = reselect_sweep(finals.config(max_sessions=1), "pairwise")
+    assert (held.exit_code, held.paid.sessions, len(held.left)) == (3, 0, 1)
+    assert set(held.held.values()) == {"--max-sessions 1 is used up"}
+    assert vote(finals, "pairwise").exit_code == 0
 
 
 def report(bench: Any) -> Any:

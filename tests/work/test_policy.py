@@ -4,7 +4,7 @@ import pytest
 
 from harness2_core.model.channel import Outcome
 from harness2_core.model.errors import CAUSES, InvalidValue
-from harness2_core.work.policy import CANCELLED, LOSSES, UNANSWERED, Again, Dead, Halt, decide, is_final
+from harness2_core.work.policy import CANCELLED, LONGEST_ASKED, LOSSES, UNANSWERED, Again, Dead, Halt, decide, is_final
 
 KINDS = ("rollout", "session", "grade")
 
@@ -37,6 +37,12 @@ def test_a_key_that_is_refused_is_shown_to_no_provider_again() -> None:
 def test_the_wait_that_the_other_side_asked_for_is_honoured() -> None:
     assert decide("session", "rate-limit", 1, 3_000) == Again(3_000)
     assert decide("session", "rate-limit", 1, 1) == Again(LOSSES["rate-limit"].wait)
+
+
+@pytest.mark.parametrize("seconds", [LONGEST_ASKED + 1, 10**400])
+def test_who_is_told_to_come_back_after_more_than_a_day_waits_for_a_resume(seconds: int) -> None:
+    assert decide("session", "rate-limit", 1, LONGEST_ASKED) == Again(LONGEST_ASKED)
+    assert decide("session", "rate-limit", 1, seconds) == Halt("model")
 
 
 def test_a_full_disk_stops_the_sweep_instead_of_killing_requests() -> None:

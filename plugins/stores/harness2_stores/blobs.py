@@ -110,14 +110,15 @@ def verified(path: str, digest: Digest) -> BinaryIO:
 def damaged(path: str, digest: Digest) -> Damaged:
     return Damaged(
         f"{path} is damaged: its bytes are no longer those of blob {digest}",
-        "delete that file and run the same command again: what needs the blob makes it anew",
+        "delete that file and run the same command again, which makes it anew; of a finished task, with `--retry dead`",
     )
 
 
 def absent(digest: Digest, place: str | Path) -> StoreError:
     return StoreError(
         f"blob {digest} is not in {place}",
-        "if the store was copied, copy it whole; else run the same command again: what needs the blob makes it anew",
+        "if the store was copied, copy it whole; else run the same command again, which makes it anew; of a finished "
+        "task, with `--retry dead`",
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final
 
-from harness2_core.api import StoreError
+from harness2_core.api import Damaged, StoreError
 
 from .atomic import AtomicFiles
 from .failures import explained
@@ -29,9 +29,14 @@ def is_marked(root: Path, provider: str) -> bool:
             f"{root} is a store of version {words[2]}; this harness2-stores knows version {VERSION}",
             "install the harness2-stores that made it, or set the store's `path` to another directory",
         )
-    made_by = words[1] if len(words) == 3 and words[0] == "harness2-store" else "something else"
+    if len(words) != 3 or words[0] != "harness2-store":
+        raise Damaged(
+            f"{path} is damaged: it does not say which store {root} is",
+            f"if it is a store of {provider}, write `harness2-store {provider} {VERSION}` into that file; else set the "
+            "store's `path` to another directory",
+        )
     raise StoreError(
-        f"{root} was made by {made_by}, and the store asked for is {provider}",
+        f"{root} was made by {words[1]}, and the store asked for is {provider}",
         "name the store that made it, or set the store's `path` to another directory",
     )
 

@@ -20,6 +20,9 @@ from .failures import explained
 from .layout import is_for, key_of, key_path, kind_path
 
 _FORMAT: Final = b"harness2-record/1"
+_REMEDY: Final = (
+    "delete that file and run the same command again, which makes it anew; of a finished task, with `--retry dead`"
+)
 
 
 @final
@@ -89,7 +92,7 @@ def _value(data: bytes, path: str, kind: str, key: str) -> bytes:
     start = _header_size(key)
     value = data[start:]
     if data[:start] != _header(checksum(kind, key, value), key.encode()):
-        raise damaged_record(path, kind, key, "delete that file and run the same command again: it is made anew")
+        raise damaged_record(path, kind, key, _REMEDY)
     return value
 
 
@@ -118,4 +121,4 @@ def _key_inside(path: Path, kind: str) -> str:
             key = file.read(int(line[2])).decode()
             if is_for(path.parent.name, path.name, key):
                 return key
-    raise damaged_record(path, kind, path.name, "delete that file and run the same command again: it is made anew")
+    raise damaged_record(path, kind, path.name, _REMEDY)

@@ -173,7 +173,10 @@ class SqliteStore:
 
     def _drop(self, table: str, where: str) -> str:
         command = f"DELETE FROM {table} WHERE {where}"
-        return f"run `{command}` in `sqlite3 {self._database.path}`, then the same command again: it is made anew"
+        return (
+            f"run `{command}` in `sqlite3 {self._database.path}`, then the same command again, which makes it anew; of "
+            "a finished task, with `--retry dead`"
+        )
 
     def _mark(self) -> None:
         if not self._marked:

@@ -9,7 +9,7 @@ from harness2_stores.filesystem import filesystem_store
 from harness2_stores.settings import FilesystemSettings, SqliteSettings, directory
 from harness2_stores.sqlite import sqlite_store
 
-from harness2_core.api import InvalidValue, StoreError
+from harness2_core.api import Damaged, InvalidValue, StoreError
 
 
 def test_a_path_is_taken_from_the_runs_directory(tmp_path: Path) -> None:
@@ -39,6 +39,19 @@ def test_a_store_of_the_other_provider_is_refused_by_name(tmp_path: Path) -> Non
 
     with pytest.raises(StoreError, match="made by filesystem, and the store asked for is sqlite"):
         sqlite_store(SqliteSettings(), tmp_path)
+
+
+def test_a_mark_that_says_nothing_is_damaged_and_the_remedy_mends_it(tmp_path: Path) -> None:
+    filesystem_store(FilesystemSettings(), tmp_path).put("kind", "key", b"1")
+    mark = tmp_path / "store" / "format"
+    mark.write_bytes(b"")
+
+    with pytest.raises(Damaged) as raised:
+        filesystem_store(FilesystemSettings(), tmp_path)
+    assert str(mark) in raised.value.what
+    mark.write_text(raised.value.remedy.split("`")[1])
+
+    assert filesystem_store(FilesystemSettings(), tmp_path).get("kind", "key") == b"1"
 
 
 def test_a_store_of_a_newer_version_is_refused(tmp_path: Path) -> None:
