@@ -333,12 +333,19 @@ def test_nothing_sealed_gets_in(world: World) -> None:
     assert "passed" not in "".join(world.files(stage_evidence(STAGE, world.given())).values())
 
 
-@given(st.permutations(["base1", "base2", "base3"]), st.integers(1, 60))
-def test_the_order_in_which_runs_ended_does_not_matter(order: list[str], cap: int) -> None:
+@given(st.permutations(["base1", "base2", "inv1", "dom1"]), st.integers(1, 60))
+def test_the_order_in_which_work_ended_does_not_matter(order: list[str], cap: int) -> None:
     def made(labels: list[str]) -> Bundle:
         world = World()
-        world.rollouts = {label: world.blobs.rollout(label, {"sum.txt": "same size"}) for label in labels}
-        stage = Stage("inv1", "inv", "base", ("base1", "base2", "base3"))
-        return stage_evidence(stage, world.given(caps=Caps(bytes_seen=cap)))
+        done = {label: world.blobs.rollout(label, {"sum.txt": "same size"}) for label in labels}
+        stage = Stage("agg1", "agg", "base", ("base1", "base2"), ("inv1", "dom1"), ("inv1", "dom1"))
+        given = evolve(
+            world.given(caps=Caps(bytes_seen=cap)),
+            rollouts={label: rollout for label, rollout in done.items() if label.startswith("base")},
+            pool={label: Candidate(EDITED, done[label]) for label in labels if not label.startswith("base")},
+            decisions={label: f"notes of {label}" for label in labels},
+        )
+        return stage_evidence(stage, given)
 
     assert made(order) == made(sorted(order))
+    assert made(order).manifest.digest == made(sorted(order)).manifest.digest

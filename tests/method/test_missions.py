@@ -5,6 +5,8 @@ from itertools import product
 
 import pytest
 from attrs import evolve
+from hypothesis import given
+from hypothesis import strategies as st
 
 from harness2_core.method.missions import core_templates, mission, overridden, stage_correction, words_of
 from harness2_core.model.bench import BenchWords
@@ -128,6 +130,53 @@ def test_every_mission_is_tidy() -> None:
         assert "{%" not in text.replace("`%`", ""), name
         assert not re.search(r"[ \t]+$", text, re.MULTILINE), name
         assert "None" not in text, name
+
+
+SURFACES = st.builds(
+    Surface,
+    st.just("any"),
+    st.sampled_from([(), ("notes.md",), ("prompt.md", "guard.md")]),
+    st.sampled_from([0, 8_000]),
+    st.lists(
+        st.builds(
+            Allowed, st.sampled_from(COMPONENTS), st.sampled_from(["x/<name>/<file>", "<script>.py", "y/<path>"])
+        ),
+        unique=True,
+    ).map(tuple),
+    skill_name=st.sampled_from(["required", "optional"]),
+    skill_fields=st.sampled_from([(), ("name", "description")]),
+    sub_agents=st.booleans(),
+    sub_agent_mode=st.sampled_from(["", "subagent"]),
+    sub_agent_name=st.sampled_from(["required", "optional"]),
+    sub_agent_fields=st.sampled_from([(), ("mode",)]),
+    hook_events=st.sampled_from([(), ("Stop",)]),
+    plain_always_on=st.booleans(),
+    reserved_scripts=st.sampled_from([(), ("pack.py",)]),
+)
+STAGES = [stage for mode, k in product((parallel, sequential), (1, 2)) for stage in mode(k)]
+
+
+@given(st.sampled_from(STAGES), st.sampled_from([FULL, BARE]), SURFACES)
+def test_a_mission_for_any_surface_is_whole_and_speaks_of_what_there_is(
+    stage: Stage, words: BenchWords, surface: Surface
+) -> None:
+    text = told(stage, words, surface)
+    assert not re.search(
+        r"\n\n\n|[ \t]$|[^ \n-]  +[^ ]|\{%|\(\)| [.,;]|[a-z`]\.\.[^.]|,\.|None|^\s*[.,;]", text, re.MULTILINE
+    )
+    assert not re.search(r"^(#+) .*\n+(?=\1 |# )", text, re.MULTILINE)  # a heading with nothing under it
+    there = {item.component for item in surface.allowed}
+    there |= {"always-on"} if surface.always_on else set()
+    for component, said in (
+        ("hooks", r"\bhooks?\b"),
+        ("plugin", r"\bplugin\b"),
+        ("skill", r"\bskill\b"),
+        ("always-on", "always-on"),
+    ):
+        if component not in there:
+            assert not re.search(said, re.sub(r"a file that belongs to a skill", "", text)), component
+    if "sub-agent" not in there or not surface.sub_agents:
+        assert "sub-agent" not in text
 
 
 @pytest.mark.parametrize("template", ["inv", "dom", "agg", "compose"])
@@ -432,7 +481,7 @@ VERSIONS = {
     "_notes_edit": ("1", "db033857"),
     "_position": ("2", "f649e6bf"),
     "_scope": ("2", "e02bd4bc"),
-    "_surface": ("2", "7593ec36"),
+    "_surface": ("2", "e58f5ac2"),
     "_work": ("1", "839fbed8"),
     "_yardstick": ("1", "8a1bb258"),
     "agg": ("2", "75a81538"),

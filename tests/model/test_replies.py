@@ -311,6 +311,16 @@ def test_of_a_lesson_and_a_refusal_the_later_counts() -> None:
     assert lesson_in(f"NO_ENTRY\n{EXPERIENCE}\n") is not None
 
 
+def test_of_two_lessons_the_last_complete_one_counts_and_of_edits_too() -> None:
+    draft, final = (
+        f"<edits>\ncomponent: {name}\n</edits>\n<experience>\ncue: {name}\nlesson: b\nevidence: c\n</experience>\n"
+        for name in ("draft", "final")
+    )
+    lesson = lesson_in(f"{draft}No:\n{final}<edits>\ncomponent: cut off\n<experience>\ncue: cut off")
+    assert lesson is not None
+    assert (lesson.cue, [edit.component for edit in lesson.edits]) == ("final", ["final"])
+
+
 def test_a_remark_after_a_lesson_does_not_take_it_back() -> None:
     assert lesson_in(f"{EXPERIENCE}\nNO_ENTRY: not needed, there is a lesson\n") is not None
 

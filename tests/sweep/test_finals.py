@@ -25,6 +25,26 @@ def test_finals_that_delivered_the_same_save_the_selector(bench: Any) -> None:
     assert [request["role"] for request in bench.requests() if request.get("role") == "selector"] == []
 
 
+SHORTEST = """
+    from harness2_core.api import Choice
+
+    class Made:
+        def select(self, ballot):
+            return Choice(min(ballot.ids, key=lambda id: len(ballot.candidates[id]["sum.txt.txt"])), "shortest")
+            yield ()
+"""
+
+
+def test_in_a_mixed_pool_a_base_may_be_picked_and_is_recorded_and_not_adopted(bench: Any) -> None:
+    bench.plugin("selector", "shortest", SHORTEST)
+    bench.set(pool="mixed", selector="shortest")
+    result = bench.run()
+    done = bench.mode()
+    assert set(done.selection.ids.values()) == {"base1", "agg1"}
+    assert (done.selection.chosen, done.selection.base_pick, done.ok, result.exit_code) == ("base1", True, True, 0)
+    assert (done.adopted, done.reflection.sessions, bench.reading().adoptions("agg", "sums")) == ("", (), ())
+
+
 def test_without_a_single_delivery_the_mode_is_not_ok_and_adopts_nothing(bench: Any) -> None:
     bench.write("base/scripts/solve.py", "def solve(inputs, output, say):\n    say('error: nothing done')\n")
     result = bench.run()

@@ -100,6 +100,9 @@ def test_what_editors_and_version_control_leave_behind_is_no_text(bench: Any, ow
     (folder / "inv.md.jinja").write_bytes("\ufeffMY\r\nINV\r\n".encode())
     bench.run()
     assert told(bench, "inv") == {"MY\nINV\n"}
+    (folder / "inv.md.jinja").write_bytes(b"MY\nINV\n")
+    moved = folder.rename(bench.root / "elsewhere")
+    assert bench.run(templates=moved).paid.rollouts == 0  # the same texts, wherever they lie and however lines end
 
 
 @pytest.mark.parametrize(

@@ -163,6 +163,14 @@ Path("real.txt").write_text("real")
     assert b"canary-of-the-host" not in room.everything()
 
 
+def test_one_observation_is_cut_where_the_benchmark_says_and_marked(room: WorkRoom) -> None:
+    room.sums.spec = evolve(room.sums.spec, observation_chars=10_000)
+    record = room.rolled("print('x' * 25_000, end='')")
+    transcript = room.text(record.transcript)
+    assert "\n[harness2: 15,000 characters left out here by the renderer]\n" in transcript
+    assert transcript.count("x") == 10_000
+
+
 def test_an_output_directory_that_is_a_link_is_not_followed(room: WorkRoom, tmp_path: Path) -> None:
     (tmp_path / "elsewhere").mkdir()
     (tmp_path / "elsewhere" / "canary.txt").write_text("canary")

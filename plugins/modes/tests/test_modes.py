@@ -7,7 +7,7 @@ from harness2_modes.parallel import Parallel
 from harness2_modes.sampling import Sampling
 from harness2_modes.sequential import Sequential
 
-from harness2_core.api import Roll, Stage
+from harness2_core.api import Mode, Roll, Stage
 from harness2_core.testing.mode_contract import ModeContract
 
 KS = range(1, 5)
@@ -84,3 +84,17 @@ def test_null_is_parallel_with_editors_that_keep(k: int) -> None:
         if one != (evolve(other, template="keep") if isinstance(other, Stage) else other)
     ]
     assert unlike == []
+
+
+@pytest.mark.parametrize(
+    ("mode", "one", "two"),
+    [
+        (Parallel(), "55192ac8987146ae", "81ea9207a8224564"),
+        (Sequential(), "b7ba950741bb274a", "c1de707614f5c1a2"),
+        (Sampling(), "5d7f2c1c0300fe9d", "88dbb21dd5aac11a"),
+        (Null(), "cc9786592f97fbb0", "37b35effb619ee90"),
+    ],
+)
+def test_an_update_of_this_plugin_does_not_end_experiments_that_have_begun(mode: Mode, one: str, two: str) -> None:
+    """Plans are part of an experiment's identity: a changed one declines its resume."""
+    assert (mode.plan(1).digest[:16], mode.plan(2).digest[:16]) == (one, two)
