@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import ItemsView, Iterable, Iterator, KeysView, Mapping, ValuesView
 from pathlib import Path
-from typing import Generic, TypeVar
+from typing import Final, Generic, TypeVar
 
 from .canonical import encodable
 from .errors import InvalidValue
 
 V_co = TypeVar("V_co", covariant=True)
 V = TypeVar("V")
+_TEXT: Final = frozenset({str})
 
 
 class FrozenMap(Mapping[str, V_co], Generic[V_co]):
@@ -26,9 +27,10 @@ class FrozenMap(Mapping[str, V_co], Generic[V_co]):
 
     def __init__(self, items: Mapping[str, V_co] | None = None) -> None:
         source: Mapping[str, V_co] = {} if items is None else items
-        odd = [key for key in source if not isinstance(key, str)]
-        if odd:
-            raise InvalidValue(f"the key {odd[0]!r} of a mapping is not a string", "use string keys")
+        if not _TEXT.issuperset(map(type, source)):
+            odd = [key for key in source if not isinstance(key, str)]
+            if odd:
+                raise InvalidValue(f"the key {odd[0]!r} of a mapping is not a string", "use string keys")
         object.__setattr__(self, "_items", {key: source[key] for key in sorted(source)})
         object.__setattr__(self, "_hash", None)
 
@@ -61,6 +63,11 @@ class FrozenMap(Mapping[str, V_co], Generic[V_co]):
     def items(self) -> ItemsView[str, V_co]:
         """Key and value, in the order of keys."""
         return self._items.items()
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, FrozenMap):
+            return self is other or self._items == other._items
+        return self._items == dict(other) if isinstance(other, Mapping) else NotImplemented
 
     def __hash__(self) -> int:
         if self._hash is None:

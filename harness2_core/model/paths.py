@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import Final
 
 _RESERVED: Final = frozenset(
@@ -27,6 +28,7 @@ SEGMENT_BYTES: Final = 255
 PATH_BYTES: Final = 1024
 
 
+@lru_cache(2048)  # the same names come again and again: one task's rollouts leave the same files
 def unsafe(path: str) -> tuple[str, ...]:
     """Why `path` may leave its directory or cannot be written at all; empty when it is safe."""
     if _PLAIN.fullmatch(path):

@@ -47,6 +47,8 @@ class Archive:
         self.rollout = lru_cache(CACHED)(self._rollout)
         self.tree = lru_cache(CACHED)(self._tree)
         self.manifest = lru_cache(CACHED)(self._manifest)
+        self.notes = lru_cache(CACHED)(self.text)
+        """Texts that several later sessions read: notes of stages."""
         self._adopted: dict[str, Adoption] = {}
         """Entries of libraries read so far: some kilobytes a task, and each is read for every later task."""
         self._found: dict[tuple[str, str], object] = {}

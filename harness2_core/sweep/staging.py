@@ -114,7 +114,7 @@ def _given(study: Study, key: Key, results: Results, step: Stage, start: Digest)
 def decision(study: Study, record: StageRecord) -> str:
     """The notes of a stage, or why it came to nothing."""
     if record.notes:
-        return study.archive.text(record.notes)
+        return study.archive.notes(record.notes)
     return f"(no edit came of this stage: {record.error})" if record.error else ""
 
 
