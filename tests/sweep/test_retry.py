@@ -27,6 +27,7 @@ LOSES = """
             said = super().run(request, workspace, ctx)
             if request.kind in mood["stray"]:
                 (workspace / "context/harness/tool.rb").write_text("off the surface")
+                return Said(said.outcome, "an edit", said.usage)  # its correction too asks for nothing to be kept
             return said
 """
 
