@@ -222,6 +222,17 @@ def test_a_lost_attempt_is_not_repeated_beyond_a_limit(priced: Any) -> None:
 
     assert (result.exit_code, result.paid.lost) == (3, 2)  # the second began at 11 USD
     assert any("21.0 USD paid" in why for why in result.held.values())
+    assert sum(event.what == "attempt-waits" for event in priced.events) == 1  # and what is held is not waited for
+
+
+def test_a_mode_that_does_not_fit_is_held_and_the_other_goes_on(priced: Any) -> None:
+    both = {"modes": "parallel,sequential", "max_tasks": 1}
+
+    first = priced.run(max_rollouts=6, **both)
+
+    assert (first.exit_code, first.paid.rollouts, first.left) == (3, 4, ("sums/first",))
+    assert list(first.held) == ["view sums/first seq"]
+    assert priced.run(max_rollouts=7, **both).paid.rollouts == 3
 
 
 def test_what_is_paid_for_elsewhere_or_has_a_record_needs_no_budget(priced: Any) -> None:
