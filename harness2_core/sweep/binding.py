@@ -67,8 +67,12 @@ def recorded_of(config: Config, registry: Registry, names: Names) -> dict[str, s
     versions |= {f"mode.{token}": registry.version_of("mode", name) for token, name in names.modes.items()}
     driven = all_driven(config, registry, proposers, names.substrate)
     versions |= {f"substrate.{name}": registry.version_of("substrate", name) for name in driven}
+    run = run_settings(config)
     places = {"engine_name": names.engine, "sandbox_name": names.sandbox or "none", "host": host()}
-    return versions | places | {"core": __version__, "limits": limits_in_force()}
+    allowed = {"network": run.network} | {
+        name: str(getattr(run, name)) for name in ("memory_mb", "processes", "disk_mb")
+    }
+    return versions | places | allowed | {"core": __version__, "limits": limits_in_force()}
 
 
 def agents_driven(config: Config, registry: Registry, names: Names) -> dict[str, str]:
