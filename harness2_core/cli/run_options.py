@@ -69,7 +69,12 @@ FLAGS: Final = (
     Flag("max-usd", ("run.max_usd",), "Limit of the experiment's cost, over all invocations.", metavar="USD"),
     Flag("max-rollouts", ("run.max_rollouts",), "Limit of the experiment's rollouts.", metavar="N"),
     Flag("max-sessions", ("run.max_sessions",), "Limit of the experiment's sessions.", metavar="N"),
-    Flag("max-hours", ("run.max_hours",), "Limit of this invocation's time.", metavar="HOURS"),
+    Flag(
+        "max-hours",
+        ("run.max_hours",),
+        "Limit of the experiment's working time, over all invocations.",
+        metavar="HOURS",
+    ),
     Flag("strict", ("run.strict",), "Resume only with the same versions, sandbox and engine.", switch=True),
     Flag("offline", ("run.offline",), "Ask no model for a token first.", switch=True),
     Flag("keep-workspaces", ("run.keep_workspaces",), "Keep working directories.", switch=True),

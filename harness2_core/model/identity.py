@@ -46,8 +46,8 @@ TABLE: Final = (
     Row("adapter's settings", "experiment", "adapter"),
     Row("library settings", "experiment", "library"),
     Row("stream", "experiment", "stream, tasks"),
-    Row("agent CLI, plugin and core versions", "recorded", "versions"),
-    Row("sandbox, engine, host", "recorded", "versions, host"),
+    Row("agent CLI, plugin and core versions", "recorded", "recorded"),
+    Row("sandbox, what it allows, engine, host", "recorded", "recorded"),
 )
 
 
@@ -153,7 +153,7 @@ def _changes(name: str, old: object, new: object) -> list[str]:
 
 
 def _shown(value: object) -> str:
-    if value is None or value == "":
+    if value in (None, "", ()):
         return "not set"
-    text = str(value)
+    text = ", ".join(value) if isinstance(value, tuple) else str(value)
     return text[:12] + "…" if len(text) == 64 and " " not in text else text

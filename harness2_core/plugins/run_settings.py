@@ -118,7 +118,7 @@ class RunSettings:
     max_usd: str = _amount("Limit of the experiment's cost in USD, over all invocations.")
     max_rollouts: int | None = _setting("Limit of rollouts.", default=None, validator=optional(at_least(0)))
     max_sessions: int | None = _setting("Limit of sessions.", default=None, validator=optional(at_least(0)))
-    max_hours: str = _amount("Limit of this invocation's time in hours.")
+    max_hours: str = _amount("Limit of the hours in which anything of the experiment runs, over all invocations.")
     strict: bool = _setting("Resume only with the same versions, sandbox and engine.", default=False)
     extra: tuple[str, ...] = _setting(
         "Plugins whose listeners, tree checks and preflights take part; part of the experiment's identity.",

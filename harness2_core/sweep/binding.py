@@ -6,8 +6,10 @@ from collections.abc import Mapping
 
 from harness2_core import __version__
 from harness2_core.api.runtime import Store
+from harness2_core.api.substrates import TellsVersion
 from harness2_core.model.assignment import Assignment
 from harness2_core.model.canonical import canonical, digest_bytes
+from harness2_core.plugins import facade
 from harness2_core.plugins.config import Config
 from harness2_core.plugins.provider_settings import settings_of
 from harness2_core.plugins.registry import Registry
@@ -60,13 +62,27 @@ def recorded_of(config: Config, registry: Registry, names: Names) -> dict[str, s
         "access": names.access,
     } | ({"sandbox": names.sandbox} if names.sandbox else {})
     versions = {kind: registry.version_of(kind, name) for kind, name in used.items()}
-    proposers = {names.roles[role].provider for role in ("improver", "selector", "reflector")}
+    proposers = _proposers(names)
     versions |= {f"proposer.{name}": registry.version_of("proposer", name) for name in sorted(proposers)}
     versions |= {f"mode.{token}": registry.version_of("mode", name) for token, name in names.modes.items()}
     driven = all_driven(config, registry, proposers, names.substrate)
     versions |= {f"substrate.{name}": registry.version_of("substrate", name) for name in driven}
+    run = run_settings(config)
     places = {"engine_name": names.engine, "sandbox_name": names.sandbox or "none", "host": host()}
-    return versions | places | {"core": __version__, "limits": limits_in_force()}
+    allowed = {"network": run.network} | {
+        name: str(getattr(run, name)) for name in ("memory_mb", "processes", "disk_mb")
+    }
+    return versions | places | allowed | {"core": __version__, "limits": limits_in_force()}
+
+
+def agents_driven(config: Config, registry: Registry, names: Names) -> dict[str, str]:
+    """`agent.<substrate>` -> the version that its program tells, of each that proposers drive beside the run's own."""
+    found = {}
+    for name in all_driven(config, registry, _proposers(names), names.substrate):
+        agent: object = facade.substrate(registry, name, settings_of(registry, config, "substrate", name))
+        if isinstance(agent, TellsVersion):
+            found[f"agent.{name}"] = agent.version()
+    return found
 
 
 def assignment_of(
@@ -108,3 +124,7 @@ def assignment_of(
         prices=prices_of(config),
         extra=run.extra,
     )
+
+
+def _proposers(names: Names) -> set[str]:
+    return {names.roles[role].provider for role in ("improver", "selector", "reflector")}

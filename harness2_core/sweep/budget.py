@@ -19,6 +19,7 @@ from harness2_core.model.canonical import canonical
 from harness2_core.model.check import a_decimal, at_least, optional
 from harness2_core.model.namespace import Namespace
 from harness2_core.model.plan import BASE, Plan
+from harness2_core.work import attempts
 
 from .archive import Archive
 from .ledger import Ledger, Need, Spent
@@ -31,7 +32,7 @@ _NOTHING: Final = Need(0, 0)
 
 @frozen
 class Caps:
-    """Limits of the experiment over all invocations and processes; `hours` bounds this invocation."""
+    """Limits of the experiment over all invocations and processes. `hours` are those in which anything of it ran."""
 
     usd: str | None = field(default=None, validator=optional(a_decimal))
     rollouts: int | None = field(default=None, validator=optional(at_least(0)))
@@ -59,7 +60,9 @@ class Budget:
         self._k = k
         self._ledger = ledger
         self._now = now
-        self._began = now()
+        self._began, self._began_at = now(), attempts.utc_now()
+        self._seconds_before: int | None = None
+        """For how long others, and earlier runs, had worked when this one began; asked for when it first matters."""
         self._one_by_one = threading.Lock()
         self._known: dict[str, Need] = {}
         """Reservations read so far: they never change."""
@@ -102,8 +105,12 @@ class Budget:
 
     def _may_start(self, wanted: Wanted) -> str:
         caps = self._caps
-        if caps.hours is not None and Decimal(self._now() - self._began) >= Decimal(caps.hours) * 3600:
-            return f"--max-hours {caps.hours} is used up"
+        if caps.hours is not None:
+            if self._seconds_before is None:
+                self._seconds_before = self._ledger.worked(self._began_at)
+            if self._seconds_before + Decimal(self._now() - self._began) >= Decimal(caps.hours) * 3600:
+                before = f", {self._seconds_before / 3600:.2f} before this run" if self._seconds_before else ""
+                return f"--max-hours {caps.hours} is used up{before}"
         if not caps.counted and caps.usd is None:
             return ""
         spent = self._ledger.spent(but=wanted.digest)

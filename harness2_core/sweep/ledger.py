@@ -11,13 +11,15 @@ import json
 import re
 import threading
 import time
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
+from datetime import datetime
 from decimal import Decimal
 from typing import Final
 
 from attrs import define, field, frozen
 
 from harness2_core.model.canonical import Digest
+from harness2_core.model.channel import Channel
 from harness2_core.model.errors import StoreError
 from harness2_core.model.namespace import parse_namespace
 from harness2_core.model.plan import BASE
@@ -31,6 +33,10 @@ from .study import Study
 _BASE: Final = re.compile(rf"{BASE}[0-9]+(\.|\Z)")
 SCAN_SECONDS: Final = 2.0
 """How long what others begin may go unseen. Reservations are exact: this bounds only the hard stop."""
+
+
+SLACK_SECONDS: Final = 600
+"""What an attempt may take beyond its time limit: to be set up, ended and captured."""
 
 
 @frozen
@@ -62,6 +68,7 @@ class _Entry:
     kind: str
     place: str
     """Task and mode, or task and `base`: as reservations are named."""
+    limit_seconds: int = Channel().limit_seconds
     usd: Decimal | None = None
     """Known price so far."""
     dead: bool = False
@@ -131,6 +138,29 @@ class Ledger:
             most_usd={kind: max(found) for kind, found in priced.items()},
         )
 
+    def worked(self, until: str) -> int:
+        """Seconds before `until` (a stamp, UTC) in which anything of the experiment ran, by whomever.
+
+        Side by side counts once. What was killed counts up to the last that ended beside it.
+        """
+        with self._lock:
+            self._find_others()
+            limits = {digest: entry.limit_seconds for digest, entry in self._seen.items() if entry is not None}
+        spans = [span for digest, limit in limits.items() for span in self._spans(digest, limit, _moment(until))]
+        total, reached = 0, 0
+        for start, end in sorted(spans):
+            total += max(0, end - max(start, reached))
+            reached = max(reached, end)
+        return total
+
+    def _spans(self, digest: Digest, limit: int, until: int) -> Iterator[tuple[int, int]]:
+        """Of each attempt, its beginning and end; none is longer than it may take, wherever clocks were put."""
+        for attempt in attempts.attempts_of(self._archive.store, digest):
+            start = _moment(attempt.started.started_at)
+            end = _moment(attempt.ended.ended_at) if attempt.ended is not None else 0
+            if 0 < start < until:
+                yield start, max(start, min(end, until, start + limit + SLACK_SECONDS))
+
     def _look(self) -> None:
         if time.monotonic() - self._scanned >= SCAN_SECONDS:
             self._find_others()
@@ -161,8 +191,19 @@ class Ledger:
             (kind, request), *_ = json.loads(self._archive.text(digest)).items()
         except (StoreError, ValueError):
             return None  # its request was pruned from the store: it cannot be told whose it was
-        draw = str(request.get("draw", ""))
-        return _Entry(kind, _place(draw)) if draw.partition("/")[0] in self._namespaces else None
+        draw, limit = (
+            str(request.get("draw", "")),
+            request.get("channel", {}).get("limit_seconds", Channel().limit_seconds),
+        )
+        return _Entry(kind, _place(draw), limit) if draw.partition("/")[0] in self._namespaces else None
+
+
+def _moment(stamp: str) -> int:
+    """Seconds since 1970; 0 for what is no stamp."""
+    try:
+        return int(datetime.fromisoformat(stamp).timestamp())
+    except ValueError:
+        return 0
 
 
 def _place(draw: str) -> str:

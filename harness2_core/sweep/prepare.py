@@ -119,7 +119,8 @@ class Prepare(Generic[R]):
         decision = policy.decide(kind, ended.cause, max(lost, tries), ended.wait_seconds)
         match decision:
             case policy.Again(seconds):
-                return Repeat("again", seconds)
+                why = self._admission(wanted)  # to wait for what will be held is to wait in vain
+                return Repeat("held", why=why) if why else Repeat("again", seconds)
             case policy.Halt(scope):
                 return Repeat(f"stop-{scope}", why=f"{ended.cause}: {ended.note}")
             case policy.Dead():

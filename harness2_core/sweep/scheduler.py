@@ -397,6 +397,9 @@ class Scheduler(Generic[R]):
             if repeat.what == "dead":
                 self._recorded(item)
                 return
+            if repeat.what == "held":
+                self._hold(item, repeat.why)
+                return
             if repeat.what == "stop-model":
                 self._barred.add(item.wanted.group.model)
                 self._outcome.barred.append(f"nothing more of model {item.wanted.group.model!r}: {repeat.why}")

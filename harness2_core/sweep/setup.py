@@ -28,7 +28,7 @@ from harness2_core.work.material import material
 from harness2_core.work.trees import put_tree
 
 from .archive import Archive
-from .binding import assignment_of, identified, identity_of, recorded_of, roles_of
+from .binding import agents_driven, assignment_of, identified, identity_of, recorded_of, roles_of
 from .experiment import begin, config_path
 from .guard import grader_digests
 from .modes import modes_of
@@ -90,7 +90,8 @@ def study_of(config: Config, registry: Registry, *, dry: bool = False, reading: 
         library={"max_harnesses": str(library_settings(config).max_harnesses)},
         extra=run.extra,
         pool=run.pool,
-        recorded=recorded_of(config, registry, names) | ({} if dry or reading else _version_of(agent)),
+        recorded=recorded_of(config, registry, names)
+        | ({} if dry or reading else _version_of(agent) | agents_driven(config, registry, names)),
     )
     wanted: dict[str, set[str]] = {}
     for task in tasks_wanted:

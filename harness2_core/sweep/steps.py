@@ -60,9 +60,9 @@ class Admitted:
 
 @frozen
 class Repeat:
-    """What to do about a lost attempt: `again` after some seconds, `dead` (recorded as such), or stop.
+    """What to do about a lost attempt: `again` after some seconds, `dead` (recorded so), `held` (by a budget), or stop.
 
-    `what` is then `stop-model` (nothing more of this group's model) or `stop-sweep`, and `why` tells the user.
+    `what` is then `stop-model` (nothing more of this group's model) or `stop-sweep`; `why` tells the user.
     """
 
     what: str

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from functools import lru_cache
 
 from harness2_core.api.adapters import Adapter, HasWords
+from harness2_core.method.missions import words_of
 from harness2_core.model.bench import BenchWords
 
 from .study import Study
@@ -27,6 +28,6 @@ def domain_word(study: Study, task: str) -> str:
     A library must be shown whatever befell one task: its stages, which need more than this word, tell of the error.
     """
     try:
-        return study.words(task).domain_word
+        return words_of(study.words(task))["domain_word"]
     except Exception:
-        return study.spec.words.domain_word
+        return words_of(study.spec.words)["domain_word"]

@@ -6,9 +6,10 @@ and devices, version control data, and every file of the grader's side, whatever
 
 from __future__ import annotations
 
+import filecmp
 import os
 import stat
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -30,6 +31,8 @@ SIGHTED: Final = "sighted"
 """Kind of record: how a task's files looked -> the digest of its card. It only saves reading, and may be deleted."""
 PROMPT: Final = "task.md"
 INPUTS: Final = "source/"
+LEAST_BYTES: Final = 32
+"""Shorter files are equal by chance too often to tell that one is a copy; so does the guard on evidence."""
 _LEFT_OUT: Final = frozenset((".git", ".hg", ".svn"))
 """Histories hold solutions."""
 
@@ -88,26 +91,35 @@ def grader_manifest(store: Store, adapter: Adapter, task_id: str) -> Manifest:
 
 @frozen
 class _Grader:
-    """The grader's side of a task: resolved paths, and the identity of every file (hard links)."""
+    """The grader's side of a task: resolved paths, the identity of every file (hard links), and files by size."""
 
     paths: tuple[Path, ...]
     files: frozenset[tuple[int, int]]
+    sizes: Mapping[int, Sequence[Path]]
 
     @classmethod
     def of(cls, adapter: Adapter, task_id: str) -> _Grader:
         side = adapter.grader_side(task_id) if isinstance(adapter, HoldsGrader) else {}
         paths = tuple(path.resolve() for path in side.values())
         ids = set()
+        sizes: dict[int, list[Path]] = {}
         for path in paths:
             for file in (path, *(path / found.path for found in walk(path))) if path.is_dir() else (path,):
                 if file.is_file():
                     seen = file.stat()
                     ids.add((seen.st_dev, seen.st_ino))
-        return cls(paths, frozenset(ids))
+                    sizes.setdefault(seen.st_size, []).append(file)
+        return cls(paths, frozenset(ids), sizes)
 
     def holds(self, local: Path) -> bool:
         real, seen = local.resolve(), local.stat()
         return (seen.st_dev, seen.st_ino) in self.files or any(real.is_relative_to(path) for path in self.paths)
+
+    def original_of(self, local: Path) -> Path | None:
+        """The grader's file of which `local` is a copy; files are read only where sizes are equal."""
+        size = local.stat().st_size
+        same = self.sizes.get(size, ()) if size >= LEAST_BYTES else ()
+        return next((path for path in same if filecmp.cmp(local, path, shallow=False)), None)
 
 
 def _inputs(task: Task, grader: _Grader) -> Iterator[tuple[str, Path]]:
@@ -118,6 +130,12 @@ def _inputs(task: Task, grader: _Grader) -> Iterator[tuple[str, Path]]:
             raise InvalidValue(
                 f"task {task.id!r}: the input {path!r} ({local}) is a grader-side file",
                 "take it out of the task's inputs: no agent may see what it is judged by",
+            )
+        original = grader.original_of(local)
+        if original is not None:
+            raise InvalidValue(
+                f"task {task.id!r}: the input {path!r} ({local}) is a copy of the grader-side file {original}",
+                "take it out of one of the two: no agent may see what it is judged by, and judges are given the inputs",
             )
         yield path, local
 

@@ -115,3 +115,13 @@ def test_the_table_speaks_of_every_field_of_an_experiment() -> None:
 
 def test_an_experiment_survives_its_file() -> None:
     assert load(dump(BEFORE), Experiment) == BEFORE
+
+
+def test_what_has_changed_is_told_in_plain_words() -> None:
+    now = evolve(BEFORE, extra=("watcher", "clock"), seed=7, surface=B)
+
+    assert differences(BEFORE, now) == (
+        "seed was not set, is now 7",
+        f"surface was {'a' * 12}…, is now {'b' * 12}…",
+        "extra was not set, is now watcher, clock",
+    )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from pathlib import Path
 
 import pytest
 from attrs import evolve
@@ -300,6 +301,16 @@ def test_a_surface_without_a_trigger_file_asks_for_no_trigger_line() -> None:
 )
 def test_odd_yaml_is_a_problem_and_never_an_error(scalar: str) -> None:
     assert isinstance(front_matter(f"---\nname: {scalar}\n---\n"), str)
+
+
+def test_looking_at_a_harness_runs_nothing_of_it(tmp_path: Path) -> None:
+    """Not a script when it is compiled, and no object that front matter asks for."""
+    ran = tmp_path / "ran"
+    script = f"open({str(ran)!r}, 'w')\n"
+    skill = f'---\nname: !!python/object/apply:os.mkdir ["{ran}"]\ndescription: x\n---\n'
+    told = found(LOOSE, {**GOOD, "scripts/check.py": script, "skills/totals/SKILL.md": skill})
+    assert "skills/totals/SKILL.md: its front matter is not valid YAML" in "\n".join(told)
+    assert not ran.exists()
 
 
 def test_front_matter_that_refers_to_itself_without_end_is_answered_in_a_moment() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from decimal import Decimal
+from itertools import count
 from typing import Any
 
 import pytest
@@ -20,6 +21,7 @@ from harness2_core.sweep.prepare import Prepare
 from harness2_core.sweep.slots import Group
 from harness2_core.sweep.steps import Wanted
 from harness2_core.sweep.stop import Stop
+from harness2_core.work import attempts
 
 PRICED = """
     from harness2_core.api import Allowed, Observation, Surface, Trajectory, Usage
@@ -220,6 +222,17 @@ def test_a_lost_attempt_is_not_repeated_beyond_a_limit(priced: Any) -> None:
 
     assert (result.exit_code, result.paid.lost) == (3, 2)  # the second began at 11 USD
     assert any("21.0 USD paid" in why for why in result.held.values())
+    assert sum(event.what == "attempt-waits" for event in priced.events) == 1  # and what is held is not waited for
+
+
+def test_a_mode_that_does_not_fit_is_held_and_the_other_goes_on(priced: Any) -> None:
+    both = {"modes": "parallel,sequential", "max_tasks": 1}
+
+    first = priced.run(max_rollouts=6, **both)
+
+    assert (first.exit_code, first.paid.rollouts, first.left) == (3, 4, ("sums/first",))
+    assert list(first.held) == ["view sums/first seq"]
+    assert priced.run(max_rollouts=7, **both).paid.rollouts == 3
 
 
 def test_what_is_paid_for_elsewhere_or_has_a_record_needs_no_budget(priced: Any) -> None:
@@ -239,11 +252,19 @@ def test_what_is_paid_for_elsewhere_or_has_a_record_needs_no_budget(priced: Any)
         assert free
 
 
-def test_hours_bound_one_invocation(priced: Any) -> None:
-    result = priced.run(max_hours="0")
+def test_hours_bound_the_experiment(priced: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What took no time is written down as having taken an hour each, one after the other."""
+    stamps = (f"2026-01-{1 + n // 24:02}T{n % 24:02}:00:00Z" for n in count())
+    with monkeypatch.context() as patch:
+        patch.setattr(attempts, "utc_now", lambda: next(stamps))
+        assert priced.run(max_hours="0").paid.nothing
+        first = priced.run(max_hours="9", slots=1, only_tasks="sums/first")  # four rollouts, four sessions
 
-    assert (result.exit_code, result.paid.rollouts) == (3, 0)
-    assert priced.run().exit_code == 0
+    second = priced.run(max_hours="8")
+
+    assert (first.exit_code, second.exit_code, second.paid.nothing) == (0, 3, True)
+    assert "--max-hours 8 is used up, 8.00 before this run" in second.held.values()
+    assert priced.run(max_hours="8.5").exit_code == 0
 
 
 def test_look_ahead_bases_are_charged_to_their_task(priced: Any) -> None:

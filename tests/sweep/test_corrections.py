@@ -85,6 +85,23 @@ def test_a_correction_that_asks_to_keep_the_harness_has_what_the_stage_began_fro
     assert inv.tree == bench.reading().study.base_digest
 
 
+REFUSES_ALL = """
+    from harness2_local.tasks import TaskFolders
+
+    class Made(TaskFolders):
+        def check_tree(self, tree):
+            return ["no tree is good enough"]
+"""
+
+
+def test_who_keeps_the_harness_is_not_corrected_for_what_a_check_thinks_of_it(bench: Any) -> None:
+    bench.plugin("adapter", "strict", REFUSES_ALL, settings="harness2_local.settings:TasksSettings")
+    bench.set(bench="strict", modes="null", **{"adapters.strict.path": bench.folder, "adapters.strict.name": "small"})
+    bench.run()
+    stages = bench.mode(mode="nul").stages
+    assert [(stage.kept, stage.fell_back, len(stage.sessions)) for stage in stages] == [(True, False, 1)] * 3
+
+
 def test_two_refusals_fall_back_to_what_was_given_and_it_is_rolled(bench: Any) -> None:
     bench.improver(
         "stubborn",

@@ -78,7 +78,14 @@ def test_its_settings_are_part_of_the_sessions_identity(driving: Any) -> None:
 
 def test_its_version_is_recorded_with_the_experiment(driving: Any) -> None:
     driving.run()
-    assert driving.reading().study.experiment.recorded["substrate.marked"] == "marked-substrate-made 1.0"
+    recorded = driving.reading().study.experiment.recorded
+    assert (recorded["substrate.marked"], recorded["agent.marked"]) == ("marked-substrate-made 1.0", "marked one")
+
+
+def test_another_version_of_it_is_told(driving: Any) -> None:
+    driving.run()
+    driving.run(**{"substrates.marked.mark": "two"})
+    assert any("agent.marked was marked one, is now marked two" in note for note in driving.notices)
 
 
 def test_without_a_name_the_runs_own_agent_is_driven(driving: Any) -> None:

@@ -13,6 +13,12 @@ from harness2_core.api import ConfigError
 from harness2_core.sweep import binding, experiment, setup
 from harness2_core.work import attempts
 
+CHANGES = {
+    "engine_name was pocket, is now threads": {"run.engine": "threads"},
+    "network was model, is now none": {"run.network": "none"},
+    "memory_mb was 0, is now 512": {"run.memory_mb": "512"},
+}
+
 
 def test_new_tasks_go_to_the_end_of_their_domain_and_nothing_finished_is_opened(bench: Any) -> None:
     bench.run()
@@ -143,14 +149,16 @@ def test_a_changed_version_warns_and_is_refused_only_when_strict(bench: Any) -> 
         "engine_name was pocket, is now threads",
         "sandbox_name was bubblewrap, is now none",
         f"host was {attempts.host()}, is now here",
+        "network was model, is now none",
+        "memory_mb was 0, is now 512",
     ],
-    ids=["engine", "sandbox", "host"],
+    ids=["engine", "sandbox", "host", "network", "memory"],
 )
 def test_what_is_only_recorded_is_told_and_refused_only_when_strict(
     bench: Any, monkeypatch: pytest.MonkeyPatch, change: str
 ) -> None:
     bench.run()
-    options = {"run.engine": "threads"} if change == "engine_name was pocket, is now threads" else {}
+    options = CHANGES.get(change, {})
     if change.startswith("sandbox"):
         config = bench.runs / "adapt" / "small-po-agg1" / "config.json"
         config.write_text(config.read_text().replace('"sandbox_name":"none"', '"sandbox_name":"bubblewrap"'))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 
 import pytest
@@ -14,7 +15,7 @@ from harness2_core.model.canonical import Digest, digest_bytes
 from harness2_core.model.channel import Channel, Outcome, Usage
 from harness2_core.model.check import decimal_text
 from harness2_core.model.plan import BASE, Plan, Roll, Stage
-from harness2_core.model.records import Reply, Rollout
+from harness2_core.model.records import AttemptEnded, AttemptStarted, Reply, Rollout
 from harness2_core.model.requests import Request, RolloutRequest, SessionRequest, encode_request
 from harness2_core.model.serial import dump
 from harness2_core.sweep import ledger as ledgers
@@ -241,6 +242,31 @@ def test_corrections_beyond_what_was_reserved_are_taken_too() -> None:
         _befall(store, Course("session", HOME, (), True, "0"), label)
 
     assert budget.admit("d/t2", "agg", PLANS["one"], 1) == "--max-sessions 4: 4 are taken, and it needs 1"
+
+
+HOURS = st.tuples(st.integers(0, 30), st.none() | st.integers(-5, 30))
+
+
+@given(st.lists(HOURS, max_size=6), st.integers(0, 30))
+def test_hours_in_which_several_worked_count_once_and_no_clock_makes_them_more_than_a_limit_allows(
+    spans: list[tuple[int, int | None]], now: int
+) -> None:
+    """Half hours: an attempt may take one hour and ten minutes; its clock may have been put forward or back."""
+    store, ticks = MemoryStore(), set()
+    for number, (start, length) in enumerate(spans):
+        _, digest = _asked(store, "rollout", HOME, f"l{number}")
+        store.put("attempt", f"{digest}/0001/started", dump(AttemptStarted(digest, 1, "h", _stamp(start * 30))))
+        if length is not None:
+            ended = AttemptEnded(digest, 1, Outcome.FINISHED, ended_at=_stamp((start + length) * 30))
+            store.put("attempt", f"{digest}/0001/ended", dump(ended))
+        ticks |= set(range(start * 30, min(start * 30 + min((length or 0) * 30, 70), now * 30)))
+
+    assert Ledger(Archive(store), {HOME}).worked(_stamp(now * 30)) == len(ticks) * 60
+    assert Ledger(Archive(store), {OTHER}).worked(_stamp(now * 30)) == 0
+
+
+def _stamp(minutes: int) -> str:
+    return (datetime(2026, 3, 1, tzinfo=UTC) + timedelta(minutes=minutes)).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def _budget(store: MemoryStore, caps: Caps) -> Budget:

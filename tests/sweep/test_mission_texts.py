@@ -153,7 +153,7 @@ def test_what_was_done_can_be_looked_at_whatever_became_of_a_text(bench: Any, ow
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
-        ('Templates({"tidy"', 'dict({"tidy"', "its method `templates` returned dict, not Templates"),
+        ("Templates(texts", "dict(texts", "its method `templates` returned dict, not Templates"),
         ("return Templates", "raise KeyError('x')\n        return Templates", "its method `templates` raised KeyError"),
         ("TIDY {{ stage.label }}", "{{ lable }}", "template 'tidy': 'lable' is undefined|'tidy' line 1: 'lable' is un"),
         ('"base", ("base1",)', '"base", ("base1",), index=x', "its method `plan` for k = 2 raised NameError"),

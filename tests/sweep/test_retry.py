@@ -26,7 +26,8 @@ LOSES = """
                 raise Lost("provider", "overloaded")
             said = super().run(request, workspace, ctx)
             if request.kind in mood["stray"]:
-                (workspace / "context/harness/notes.txt").write_text("off the surface")
+                (workspace / "context/harness/tool.rb").write_text("off the surface")
+                return Said(said.outcome, "an edit", said.usage)  # its correction too asks for nothing to be kept
             return said
 """
 
@@ -162,6 +163,26 @@ def test_without_the_cache_what_an_open_task_has_already_is_drawn_anew(bench: An
     assert (result.exit_code, result.paid.rollouts) == (0, 4)
 
 
+def test_without_the_cache_nothing_is_served_on_any_path(bench: Any) -> None:
+    """All is there but the end of the task, as after a kill in the last moment: rollouts, stages, a vote, a lesson."""
+    bench.improver("counting", COUNTS)
+    bench.plugin("selector", "asking", ASKS)
+    bench.set(k=2, selector="asking")
+    first = bench.run()
+    bench.store().delete("mode", "small-po-agg2/sums/first")
+    before, calls = draws(bench), dict(sys.modules["counting_proposer_made"].calls)
+
+    served = bench.run()
+    bench.store().delete("mode", "small-po-agg2/sums/first")
+    anew = bench.run(again=Again(no_cache=True))
+
+    assert served.paid.nothing
+    assert (anew.paid.rollouts, anew.paid.sessions) == (first.paid.rollouts, first.paid.sessions)
+    assert draws(bench) - before == {f"{draw}.a2" for draw in before}
+    assert set(calls) == {"inv", "dom", "agg", "select", "reflect"}
+    assert sys.modules["counting_proposer_made"].calls == {kind: 2 * count for kind, count in calls.items()}
+
+
 def test_a_stopped_run_without_the_cache_goes_on_with_what_it_has_drawn(bench: Any) -> None:
     stopped(bench, Again())
     stopped(bench, Again(no_cache=True))
@@ -190,6 +211,30 @@ def test_after_an_entry_was_forgotten_a_retry_brings_another(bench: Any) -> None
 
     assert [entry.task for entry in bench.reading().adoptions("agg", "sums")] == ["sums/first"]
 
+
+COUNTS = """
+    from collections import Counter
+
+    calls = Counter()
+
+    class Made(Scripted):
+        def run(self, request, workspace, ctx):
+            calls[request.kind] += 1
+            said = super().run(request, workspace, ctx)
+            if request.kind == "agg":  # finals that deliver the same would save the vote
+                program = workspace / "context/harness/scripts/solve.py"
+                program.write_text(program.read_text().replace("{total}", "{total} " + request.draw.rpartition("/")[2]))
+            return said
+"""
+
+ASKS = """
+    from harness2_core.api import Ask, Choice
+
+    class Made:
+        def select(self, ballot):
+            yield (Ask("vote", "Which one?", ballot.evidence),)
+            return Choice(next(iter(ballot.candidates)), "asked")
+"""
 
 FRAIL = """
     from harness2_core.api import Allowed, Lost, NO_MODEL, Observation, Surface, Trajectory

@@ -49,12 +49,14 @@ def test_the_modes_of_a_task_run_side_by_side_on_shared_bases() -> None:
     assert outcome.paid == 2 + 2 * 4
 
 
-def test_bases_of_the_next_tasks_are_rolled_ahead() -> None:
+@pytest.mark.parametrize(("lookahead", "bases"), [(0, 3), (1, 1), (2, 1), (10**9, 1)])
+def test_bases_of_the_next_tasks_are_rolled_ahead(lookahead: int, bases: int) -> None:
+    """So only those of the first are waited for, or of all where nothing is rolled ahead."""
     work = Simulation({"one": ONE}, k=2)
 
-    _, seconds = work.run(nodes_of({"d": 3}, {"one": ONE}, lookahead=2), minutes(10, 5), WIDE)
+    _, seconds = work.run(nodes_of({"d": 3}, {"one": ONE}, lookahead), minutes(10, 5), WIDE)
 
-    assert seconds == 60 * (10 + 3 * 25)
+    assert seconds == 60 * (bases * 10 + 3 * 25)
 
 
 def test_no_more_runs_at_once_than_there_are_slots() -> None:
@@ -192,6 +194,24 @@ def test_draws_of_one_tree_are_submitted_together_and_take_as_many_slots() -> No
     work.run(nodes_of({"d": 1}, {"one": ONE}), minutes(10, 5), Limits(2))
 
     assert batches[:2] == [2, 1]
+
+
+@pytest.mark.parametrize("limits", [Limits(2), Limits(8, {"rollout": 2}), Limits(8, models={"m": 2})])
+def test_a_batch_is_no_larger_than_the_slots_that_are_free(limits: Limits) -> None:
+    work = Simulation({"one": ONE}, k=5, batch=5)
+    running: set[Digest] = set()
+    most = [0]
+
+    def notify(what: str, key: Key, digest: Digest, fact: str) -> None:
+        if what == "attempt-started" and key.what in ("bases", "rolls"):
+            running.add(digest)
+        elif what == "attempt-ended":
+            running.discard(digest)
+        most.append(len(running))
+
+    outcome, _ = work.run(nodes_of({"d": 2}, {"one": ONE}), minutes(10, 5), limits, notify=notify)
+
+    assert (max(most), len(outcome.results)) == (2, 2)
 
 
 def test_a_draw_that_is_claimed_elsewhere_is_left_out_of_its_batch() -> None:

@@ -74,6 +74,21 @@ def test_a_hard_link_to_a_grader_side_file_is_refused(room: WorkRoom) -> None:
         material(room.store, room.sums, "one", "sums")
 
 
+def test_a_copy_of_a_grader_side_file_is_refused_before_any_agent_sees_it(room: WorkRoom) -> None:
+    secret = "the answer is 3, and this is why it is 3\n"
+    (room.sums.root / "key.txt").write_text(secret)
+    (room.sums.inputs / "innocent.txt").write_text(secret)
+    with pytest.raises(InvalidValue, match=r"'innocent.txt' .* is a copy of the grader-side file .*key\.txt"):
+        material(room.store, room.sums, "one", "sums")
+
+
+@pytest.mark.parametrize("text", ["the answer is 4, and this is why it is 4\n", "1\n"])
+def test_another_file_of_equal_size_and_a_short_one_are_taken(room: WorkRoom, text: str) -> None:
+    (room.sums.root / "key.txt").write_text(text.replace("4", "3"))
+    (room.sums.inputs / "other.txt").write_text(text)
+    material(room.store, room.sums, "one", "sums")
+
+
 def test_an_input_below_a_grader_side_directory_is_refused(room: WorkRoom) -> None:
     class Everything(SumsBench):
         def grader_side(self, task: str) -> Mapping[str, Path]:
