@@ -76,13 +76,13 @@ def looks_whole(directory: Path, record: ModeRecord) -> bool:
     """
     if not same_as(directory / _LAST, pretty(record.reflection)):
         return False
-    labels = [stage.label for stage in record.stages]
-    wanted = [directory / "selection" / "selection.json", *(directory / "harnesses" / label for label in labels)]
-    wanted += [directory / "context" / f"{label}.json" for label in labels]
+    wanted = [f"{directory}/selection/selection.json"]
+    for stage in record.stages:
+        wanted += [f"{directory}/harnesses/{stage.label}", f"{directory}/context/{stage.label}.json"]
     try:
         written = (directory / _LAST).stat().st_mtime_ns
-        parts = (directory / part for part in ("harnesses", "context", "selection", "reflection"))
-        return all(path.exists() for path in wanted) and not any(_newer(part, written) for part in parts)
+        parts = (f"{directory}/{part}" for part in ("harnesses", "context", "selection", "reflection"))
+        return all(map(os.path.exists, wanted)) and not any(_newer(part, written) for part in parts)
     except OSError:
         return False
 
@@ -185,14 +185,14 @@ def _sealed(directory: Path) -> int:
     return (directory / _SEALED).stat().st_mtime_ns
 
 
-def _newer(path: Path, than: int) -> bool:
+def _newer(path: str | Path, than: int) -> bool:
     """Whether `path`, or anything below it, was changed after the time `than` (nanoseconds)."""
-    if path.stat().st_mtime_ns > than:
+    if Path(path).stat().st_mtime_ns > than:
         return True
     with os.scandir(path) as entries:
         for entry in entries:
             if entry.is_dir(follow_symlinks=False):
-                if _newer(Path(entry.path), than):
+                if _newer(entry.path, than):
                     return True
             elif entry.stat(follow_symlinks=False).st_mtime_ns > than:
                 return True

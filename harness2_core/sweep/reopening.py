@@ -66,6 +66,8 @@ def reopened(study: Study, retry: Collection[str], no_cache: bool) -> Study:
 
 def _open(study: Study, task: str, retry: Collection[str], no_cache: bool) -> None:
     """Opens the task once more where that is asked for, unless an opening of it is still to be finished."""
+    if not retry and not no_cache:
+        return
     openings, left = study.archive.openings(study.home, task), unfinished_modes(study, task)
     latest = max(openings, default=1)
     underway = bool(left) and latest in openings
