@@ -59,6 +59,17 @@ def test_the_newest_entries_are_whole_and_the_index_names_all() -> None:
     assert headings == ["## t3", "## t2", "## t1"]
 
 
+@given(st.integers(1, 6), st.integers(0, 8))
+def test_so_many_are_whole_none_one_or_all_there_are_and_the_index_names_all(count: int, most: int) -> None:
+    tasks = [f"t{number}" for number in range(count)]
+    files = World(tasks).files(most)
+    whole = {path.split("/")[1] for path in files if path.startswith("harnesses/")}
+    assert whole == set(tasks[max(count - most, 0) :])
+    assert [line for line in files["INDEX.md"].splitlines() if line.startswith("## ")] == [
+        f"## {task}" for task in reversed(tasks)
+    ]
+
+
 def test_what_is_left_out_is_marked_and_its_cue_is_kept() -> None:
     world = World(["t1", "t2"])
     entry = world.files(1)["INDEX.md"].split("## t1")[1]
