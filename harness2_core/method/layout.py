@@ -96,9 +96,23 @@ def shown(path: str) -> str:
 
 def one_line(text: str, limit: int = 300) -> str:
     """`text` for a line of an index, blanks folded; beyond `limit` characters, our mark is on the next line."""
+    told = folded(text)
+    if len(told) <= limit:
+        return told
+    return f"{told[:limit]}\n{left_out(f'{len(told) - limit:,} characters')}"
+
+
+def phrase(text: str, limit: int) -> str:
+    """`text` as a part of a line, blanks folded; beyond `limit` characters, our mark is at its end.
+
+    Within a line, so that it may be laid out again: what begins a line would be quoted there as a forged mark.
+    """
+    told = folded(text)
+    return told if len(told) <= limit else f"{told[:limit]} {left_out(f'{len(told) - limit:,} characters')}"
+
+
+def folded(text: str) -> str:
+    """`text` on one line: blanks, and what cannot be printed, as single blanks."""
     if not text.isprintable():
         text = "".join(c if c.isprintable() else " " for c in text)
-    folded = " ".join(text.split())
-    if len(folded) <= limit:
-        return folded
-    return f"{folded[:limit]}\n{left_out(f'{len(folded) - limit:,} characters')}"
+    return " ".join(text.split())

@@ -18,7 +18,7 @@ from harness2_core.model.names import file_name
 from harness2_core.model.records import Adoption
 from harness2_core.model.strategy import Edit
 from harness2_core.model.surface import Surface
-from harness2_core.model.trajectory import cut
+from harness2_core.model.trajectory import cut, shortened
 
 from .layout import Bundle, Layout, left_out, one_line
 
@@ -106,7 +106,7 @@ def experience_md(adoption: Adoption, inventory: str) -> str:
         f"- **adopted**: {one_line(adoption.label)}\n- **harness**: {inventory}",
     ]
     if adoption.why.strip():
-        parts.append(f"## Why it was picked\n\n{cut(adoption.why.strip(), FIELD_CHARS)}")
+        parts.append(f"## Why it was picked\n\n{shortened(adoption.why.strip(), FIELD_CHARS)}")
     edits = adoption.edits or (adoption.lesson.edits if adoption.lesson else ())
     if edits:
         rows = [_edit(edit) for edit in edits[:EDITS]]

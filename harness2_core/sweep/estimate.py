@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from decimal import Decimal
 
 from attrs import frozen
@@ -73,20 +74,25 @@ def sessions_besides(study: Study, mode: str) -> int:
     """Sessions of selection and reflection that a mode of a task is going to ask for, beside its plan's."""
     plan = study.modes[mode].plan
     candidates = len(plan.finals) + (study.pool == "mixed")
-    selecting = _asks(study.selector, candidates) if candidates > 1 else 0
-    return selecting + (_asks(study.reflector, candidates) if plan.learns else 0)
+    selecting = sessions_of(study.selector, candidates) if candidates > 1 else 0
+    return selecting + (sessions_of(study.reflector, candidates) if plan.learns else 0)
 
 
-def _asks(strategy: object, candidates: int) -> int:
+def sessions_of(strategy: object, candidates: int) -> int:
+    """How many a selector or reflector asks for, corrections aside."""
     return strategy.sessions(candidates) if isinstance(strategy, CountsSessions) else 1
 
 
-def check_caps(caps: Caps, study: Study, config: Config, registry: Registry) -> None:
-    """A limit in USD alone holds only where every price is known beforehand."""
+def check_caps(
+    caps: Caps, study: Study, config: Config, registry: Registry, roles: Collection[str] | None = None
+) -> None:
+    """A limit in USD alone holds only where every price is known beforehand: of `roles`, or of all."""
     if caps.usd is None or caps.counted:
         return
     unknown = []
     for role, bound in study.roles.items():
+        if roles is not None and role not in roles:
+            continue
         kind = "substrate" if role == "executor" else "proposer"
         name = bound.provider
         driven = "" if role == "executor" else driven_by(config, registry, name, study.experiment.substrate)

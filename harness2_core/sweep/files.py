@@ -44,6 +44,12 @@ def _opened(path: Path) -> BinaryIO:
         return path.open("xb")
 
 
+def remove_drafts(folder: Path) -> None:
+    """What killed processes left half-written in a folder that only the caller writes to now."""
+    for draft in folder.glob(".*.tmp"):
+        draft.unlink(missing_ok=True)
+
+
 def same_as(path: Path, data: bytes) -> bool:
     """Whether the file is there with just these bytes."""
     try:

@@ -17,7 +17,7 @@ from harness2_core.model.records import ModeRecord, Summary
 from . import readable
 from .closing import adoption_of, copying, shelf_of, summary_of
 from .course import Course
-from .files import Unwritable
+from .files import Unwritable, remove_drafts
 from .study import Study
 from .words import domain_word
 
@@ -80,9 +80,11 @@ def _what_is_lost(of: str, lost: list[str]) -> Iterator[None]:
 
 def _mode(study: Study, task: str, mode: str, record: ModeRecord) -> int:
     namespace = study.namespace(mode)
-    if readable.looks_whole(readable.task_directory(study.runs, namespace, task), record):
+    directory = readable.task_directory(study.runs, namespace, task)
+    if readable.looks_whole(directory, record):
         return 0
     with copying(study, namespace, study.cards[task].domain):
+        readable.remove_drafts_of_mode(directory)
         return readable.write_mode(study.archive, study.runs, namespace, task, record)
 
 
@@ -93,6 +95,7 @@ def _shelf(study: Study, mode: str, domain: str, tasks: Collection[str]) -> int:
     if readable.library_looks_whole(directory, tasks):
         return 0
     with copying(study, namespace, domain):
+        remove_drafts(directory)
         shelf = shelf_of(study, namespace, domain)
         forgotten = set(tasks) - {entry.adoption.task for entry in shelf}
         mended = sum(readable.remove_entry(directory, task) for task in sorted(forgotten))

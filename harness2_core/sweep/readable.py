@@ -21,7 +21,7 @@ from harness2_core.model.serial import plain
 from harness2_core.model.tree import HarnessTree
 
 from .archive import Archive
-from .files import same_as, write_whole
+from .files import remove_drafts, same_as, write_whole
 
 EXPERIENCE: Final = "EXPERIENCE.md"
 INDEX: Final = "INDEX.md"
@@ -68,6 +68,12 @@ def write_mode(archive: Archive, runs: Path, namespace: Namespace, task: str, re
     return changed
 
 
+def remove_drafts_of_mode(directory: Path) -> None:
+    """Half-written copies below a task's directory; those of harnesses go with what else is none of theirs."""
+    for part in ("context", "selection", "reflection"):
+        remove_drafts(directory / part)
+
+
 def looks_whole(directory: Path, record: ModeRecord) -> bool:
     """Whether a task's directory holds its mode's copies, unchanged since the last of them was written.
 
@@ -101,6 +107,7 @@ def write_tree(directory: Path, tree: HarnessTree) -> int:
 def write_entry(archive: Archive, directory: Path, shelved: Shelved) -> int:
     """One entry of the readable library of a mode and domain; how many files were missing or different."""
     home = entry_directory(directory, shelved.adoption.task)
+    remove_drafts(home)
     changed = write_tree(home / "harness", archive.tree(shelved.adoption.tree))
     changed += _write(home / EXPERIENCE, experience_md(shelved.adoption, shelved.inventory).encode())
     _seal(home)

@@ -30,7 +30,7 @@ from .blaming import BlamedEngine
 from .bodies import body
 from .budget import Budget, Caps
 from .course import course_of
-from .estimate import check_caps, estimate, sessions_besides
+from .estimate import check_caps, estimate, sessions_besides, sessions_of
 from .events import Events, Listener, utc_now
 from .files import write_whole
 from .graph import Key, graph
@@ -153,6 +153,8 @@ def reselect_sweep(
     registry = registry or Registry.installed()
     study = study_of(config, registry, dry=True)
     made = facade.selector(registry, selector, settings_of(registry, config, "selector", selector))
+    if sessions_of(made, 2):
+        check_caps(_caps(config), study, config, registry, ("selector",))
     vote = vote_of(identified(config, registry, "selector", selector, study.store), Vote(made, selector))
     engine = _engine(study, config, registry)
     try:

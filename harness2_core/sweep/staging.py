@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from harness2_core.method.evidence import Candidate, Given, stage_evidence
+from harness2_core.method.layout import phrase
 from harness2_core.method.missions import mission, stage_correction
 from harness2_core.model.bench import BenchWords
 from harness2_core.model.canonical import Digest
@@ -10,7 +11,6 @@ from harness2_core.model.errors import StoreError
 from harness2_core.model.plan import BASE, Stage
 from harness2_core.model.records import Reply, StageRecord
 from harness2_core.model.replies import notes_in
-from harness2_core.model.trajectory import cut
 
 from .drawing import session
 from .graph import Key
@@ -131,4 +131,6 @@ def _why(reply: Reply) -> str:
 
 
 def _fallen(study: Study, step: Stage, start: Digest, sessions: list[Digest], why: str) -> StageRecord:
-    return StageRecord(step.label, step.template, start, tuple(sessions), fell_back=True, error=cut(why, ERROR_CHARS))
+    return StageRecord(
+        step.label, step.template, start, tuple(sessions), fell_back=True, error=phrase(why, ERROR_CHARS)
+    )

@@ -18,6 +18,7 @@ from harness2_core.sweep.estimate import estimate, sessions_besides
 from harness2_core.sweep.ledger import Ledger, Spent, ledger_of
 from harness2_core.sweep.outcomes import Result
 from harness2_core.sweep.prepare import Prepare
+from harness2_core.sweep.run import reselect_sweep
 from harness2_core.sweep.slots import Group
 from harness2_core.sweep.steps import Wanted
 from harness2_core.sweep.stop import Stop
@@ -250,6 +251,24 @@ def test_what_is_paid_for_elsewhere_or_has_a_record_needs_no_budget(priced: Any)
     assert [answer.state for (answer,) in (elsewhere, held, served)] == ["elsewhere", "held", "served"]
     with study.store.claim(wanted.digest) as free:
         assert free
+
+
+UNSURE = """
+    class Made(Scripted):
+        def knows_price(self, channel):
+            return False
+"""
+
+
+def test_another_vote_needs_known_prices_too_where_it_asks_for_sessions(priced: Any) -> None:
+    priced.improver("unsure", UNSURE)
+    priced.run(k=2, max_tasks=1)
+
+    with pytest.raises(ConfigError, match=r"--max-usd 5 cannot hold[^,]*: selector \(unsure, model unset\)\n"):
+        reselect_sweep(priced.config(k=2, max_usd="5"), "pairwise")
+
+    assert reselect_sweep(priced.config(k=2, max_usd="5"), "first").paid.nothing
+    assert reselect_sweep(priced.config(k=2, max_usd="5", max_sessions=99), "pairwise").exit_code == 0
 
 
 def test_hours_bound_the_experiment(priced: Any, monkeypatch: pytest.MonkeyPatch) -> None:

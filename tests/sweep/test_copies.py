@@ -129,6 +129,34 @@ def test_a_copied_runs_directory_is_resumed_without_a_word_whatever_the_times_of
     assert _rewritten(bench) == []
 
 
+def test_half_written_copies_of_a_killed_run_are_removed_with_the_next_that_writes_there(bench: Any) -> None:
+    bench.run()
+    before = _copies(bench.runs)
+    library = next((bench.runs / "library").rglob("INDEX.md")).parent
+    task = bench.runs / "adapt" / "small-po-agg1" / _task_directories(bench)[0]
+    parts = [task / part for part in ("context", "selection", "reflection", "harnesses/inv1/scripts")]
+    for folder in (library, next(library.glob("harnesses/*")), *parts):
+        (folder / ".half.json.0123456789ab.tmp").write_text("{")
+
+    bench.run()
+
+    assert _copies(bench.runs) == before
+
+
+def test_store_and_config_are_all_that_must_survive(bench: Any) -> None:
+    bench.run()
+    before = _copies(bench.runs)
+    kept = bench.root / "kept"
+    (kept / "adapt" / "small-po-agg1").mkdir(parents=True)
+    shutil.copytree(bench.runs / "store", kept / "store")
+    shutil.copy(bench.runs / "adapt" / "small-po-agg1" / "config.json", kept / "adapt" / "small-po-agg1")
+
+    again = bench.run(runs=kept)
+
+    assert (again.paid.nothing, again.skipped) == (True, ("sums/first",))
+    assert _copies(kept) == before
+
+
 def test_forgetting_that_was_killed_before_the_copies_went_is_finished_by_the_next_run(
     bench: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:

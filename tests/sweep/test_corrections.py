@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from typing import Any
 
@@ -83,6 +84,28 @@ def test_a_correction_that_asks_to_keep_the_harness_has_what_the_stage_began_fro
     inv = bench.mode().stages[0]
     assert (inv.kept, inv.fell_back, len(inv.sessions), inv.error) == (True, False, 2, "")
     assert inv.tree == bench.reading().study.base_digest
+
+
+def test_later_sessions_are_told_that_a_long_reason_of_a_refusal_was_cut(bench: Any) -> None:
+    bench.improver(
+        "stubborn",
+        """
+        class Made(Scripted):
+            def run(self, request, workspace, ctx):
+                if request.kind != "inv":
+                    return super().run(request, workspace, ctx)
+                for n in range(9):
+                    (workspace / "context/harness" / f"{n}{'x' * 90}.txt").write_text("again")
+                return Said(Outcome.FINISHED, "<notes>it must stay</notes>", NO_MODEL)
+        """,
+    )
+    bench.run()
+    (request,) = (r for r in bench.requests() if r["draw"].endswith("/agg1") and "mission" in r)
+    archive = bench.reading().study.archive
+    note = archive.text(archive.manifest(request["evidence"]).entries["decisions/inv1.md"].digest)
+    assert re.fullmatch(
+        r"\(no edit came of this stage: .* \[harness2: \d+ characters left out here by the framework\]\)\n", note
+    )
 
 
 REFUSES_ALL = """

@@ -93,6 +93,15 @@ def test_the_longest_expected_way_goes_first() -> None:
     assert work.begun[0].split("/")[1] == "long"
 
 
+def test_what_waits_is_measured_by_the_means_learned_meanwhile() -> None:
+    """It was queued when every step counted one; by seconds, its way is longer than what is left of the other."""
+    work = Simulation({"one": ONE}, k=1)
+
+    work.run(nodes_of({"long": 2, "waits": 1}, {"one": ONE}, lookahead=0), minutes(10, 10), Limits(1))
+
+    assert work.begun.index("toy-py-agg1/waits/t0/base1") < work.begun.index("toy-py-one1/long/t1/inv1")
+
+
 @settings(max_examples=25, deadline=None)
 @given(
     sizes=st.dictionaries(st.sampled_from("abc"), st.integers(1, 3), min_size=1),

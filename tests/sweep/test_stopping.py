@@ -146,6 +146,18 @@ def test_an_interrupted_run_gives_a_claim_back_only_when_its_work_has_ended() ->
     assert (unclaimed, work.claimed) == ([], set())
 
 
+def test_an_engine_that_cannot_cancel_keeps_no_claim() -> None:
+    work = Watched()
+    nodes, told = nodes_of({"d": 1}, {"one": ONE}), lambda what, key, digest, fact: None
+    engine = Uncancellable(executor_engine(ThreadPoolExecutor(4)))
+
+    with pytest.raises(ConnectionError, match="the cluster is gone"):
+        Scheduler(nodes, work, engine, work.call, WIDE, Stop(), told).run()
+
+    assert work.claimed == set()
+    engine.close()
+
+
 class Interrupted:
     """An engine during whose first wait for running work somebody interrupts the process."""
 
@@ -170,6 +182,11 @@ class Interrupted:
 
     def close(self) -> None:
         self._engine.close()
+
+
+class Uncancellable(Interrupted):
+    def cancel(self, request: Digest) -> None:
+        raise ConnectionError("the cluster is gone")
 
 
 def _broken(work: Assignment) -> Any:
