@@ -41,7 +41,7 @@ ELSEWHERE_SECONDS: Final = 1.0
 STOP_SECONDS: Final = 0.5
 """How often a stop is looked for while only engine work runs."""
 
-
+Claim: TypeAlias = AbstractContextManager[bool]
 Notify: TypeAlias = Callable[[str, Key, Digest, str], None]
 """Told what happened to which node, to which request, and a short fact: see `telling.py`. Must not block."""
 
@@ -54,7 +54,7 @@ class Item:
     key: Key
     losses: dict[str, int] = field(factory=dict)
     """Cause -> how often it was lost by it here."""
-    claim: AbstractContextManager[bool] | None = None
+    claim: Claim | None = None
 
 
 @define
@@ -219,9 +219,19 @@ class Scheduler(Generic[R]):
                 if not missing:
                     self._resume(key)
 
-    def _resume(self, key: Key) -> None:
+    def _resume(self, key: Key, claim: Claim | None = None) -> None:
+        """Takes a node further, after giving back the claim of what it waited for last, in one go."""
+        if claim is not None and self._leaving:
+            claim.__exit__(None, None, None)
+            return
+
+        def further() -> Wants | Done[R] | Held:
+            if claim is not None:
+                claim.__exit__(None, None, None)
+            return self._prepare.resume(key)
+
         self._advancing += 1
-        self._in_pool(lambda: self._prepare.resume(key), lambda advance: self._advanced(key, advance))
+        self._in_pool(further, lambda advance: self._advanced(key, advance))
 
     def _finished(self, key: Key, result: R) -> None:
         self._results.setdefault(key.task, {})[key] = result
@@ -376,7 +386,6 @@ class Scheduler(Generic[R]):
                     paid = self._nodes[item.key].paid
                     if paid and self._paths.learn(paid, self._engine.now() - began):
                         self._reorder()
-                    self._let_go(item)
                     self._recorded(item)
                 else:
                     self._lost(item, ended)
@@ -393,10 +402,10 @@ class Scheduler(Generic[R]):
                 self._notify("attempt-waits", item.key, item.wanted.digest, f"{repeat.seconds:.0f}")
                 self._after(repeat.seconds, lambda: self._enqueue(item))
                 return
-            self._let_go(item)
             if repeat.what == "dead":
                 self._recorded(item)
                 return
+            self._let_go(item)
             if repeat.what == "held":
                 self._hold(item, repeat.why)
                 return
@@ -412,8 +421,10 @@ class Scheduler(Generic[R]):
     def _recorded(self, item: Item) -> None:
         self._notify("attempt-ended", item.key, item.wanted.digest, "")
         self._open[item.key] -= 1
-        if self._open[item.key] == 0:
-            self._resume(item.key)
+        if self._open[item.key]:
+            self._let_go(item)
+        else:
+            self._resume(item.key, self._taken_from(item))
 
     def _hold(self, item: Item, why: str) -> None:
         self._outcome.held[item.key] = why
@@ -423,12 +434,16 @@ class Scheduler(Generic[R]):
 
     def _let_go(self, item: Item) -> None:
         """Gives a claim back, on the pool: a store may take its time over that."""
-        claim, item.claim = item.claim, None
-        self._claimed.discard(item)
+        claim = self._taken_from(item)
         if claim is not None and self._leaving:
             claim.__exit__(None, None, None)
         elif claim is not None:
             self._in_pool(lambda: claim.__exit__(None, None, None), lambda _: None)
+
+    def _taken_from(self, item: Item) -> Claim | None:
+        claim, item.claim = item.claim, None
+        self._claimed.discard(item)
+        return claim
 
     def _kill(self) -> None:
         self._killed = True
