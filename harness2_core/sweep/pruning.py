@@ -26,7 +26,7 @@ from harness2_core.work.trees import read_blob
 
 from .cache import BLOB, BY_NAMESPACE, BY_REQUEST
 from .event_log import NAME, held
-from .experiment import config_path
+from .experiment import config_path, read_experiment
 from .experiments import begun
 
 _DIGEST: Final = re.compile(rb"(?<![0-9a-f])[0-9a-f]{64}(?![0-9a-f])")
@@ -54,6 +54,7 @@ def unused(store: Store, runs: Path) -> Unused:
     size = 0
     roots: set[Digest] = set()
     for home in homes:
+        read_experiment(config_path(runs, home))  # of a damaged one nobody knows what it refers to
         roots.update(_digests(config_path(runs, home).read_bytes()))
     for kind in BY_NAMESPACE:
         for key, length in store.scan(kind):

@@ -41,8 +41,8 @@ def unfinished_modes(study: Study, task: str) -> tuple[str, ...]:
 def reopened(study: Study, retry: Collection[str], no_cache: bool) -> Study:
     """The study with the attempts that count now, after opening what `retry` (`partial`, `dead`, names) asks for.
 
-    `no_cache` opens what is not finished, so that nothing it has already is served. Raises `ConfigError` for a name
-    that is no task of this run.
+    `no_cache` opens what is not finished too, and of all that is open nothing it has already is served. Raises
+    `ConfigError` for a name that is no task of this run.
     """
     chosen = [task for tasks in study.chosen.values() for task in tasks]
     unknown = sorted(set(retry) - {PARTIAL, DEAD} - set(chosen))
@@ -81,7 +81,7 @@ def _open(study: Study, task: str, retry: Collection[str], no_cache: bool) -> No
     if underway or not _has_ended(study, task):
         return
     if task in retry or (PARTIAL in retry and _partial(study, task)) or (DEAD in retry and _dead(study, task)):
-        study.archive.keep(study.home, task, Opening(tuple(study.modes)), latest + 1)
+        study.archive.keep(study.home, task, Opening(tuple(study.modes), fresh=no_cache), latest + 1)
 
 
 def _records(study: Study, task: str) -> tuple[ModeRecord, ...]:

@@ -83,6 +83,19 @@ def test_nothing_is_pruned_for_a_directory_without_experiments(
     assert "holds no experiment" in said.err
 
 
+def test_nothing_is_pruned_beside_an_experiment_that_cannot_be_read(bench: Any, typed: Callable[..., Any]) -> None:
+    typed("run")
+    config = next(bench.runs.glob("adapt/*/config.json"))
+    config.write_bytes(config.read_bytes()[:-20])
+    store = bench.runs / "store"
+    before = {file for file in store.rglob("*") if file.is_file()}
+
+    said = typed("cache", "prune", "--delete")
+
+    assert (said.code, str(config) in said.err) == (1, True)
+    assert {file for file in store.rglob("*") if file.is_file()} >= before
+
+
 def test_verify_names_a_damaged_blob_and_a_damaged_record(bench: Any, typed: Callable[..., Any]) -> None:
     typed("run")
     assert typed("cache", "verify").code == 0

@@ -193,6 +193,18 @@ def test_a_stopped_run_without_the_cache_goes_on_with_what_it_has_drawn(bench: A
     assert (result.exit_code, result.paid.rollouts, bench.mode().attempt) == (0, 3, 2)
 
 
+def test_a_retry_without_the_cache_draws_the_whole_task_anew_once(bench: Any) -> None:
+    bench.task("sums/second")
+    first = bench.run()
+    before = draws(bench)
+
+    anew = bench.run(again=Again(retry=("sums/first",), no_cache=True))
+
+    assert (anew.paid.rollouts, anew.paid.sessions) == (first.paid.rollouts // 2, first.paid.sessions // 2)
+    assert draws(bench) - before == {f"{draw}.a2" for draw in before if "/sums/first/" in draw}
+    assert bench.run(again=Again(no_cache=True)).paid.nothing
+
+
 def test_without_the_cache_what_is_finished_stays_finished(bench: Any) -> None:
     bench.run()
 
