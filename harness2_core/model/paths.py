@@ -28,30 +28,9 @@ SEGMENT_BYTES: Final = 255
 PATH_BYTES: Final = 1024
 
 
-@lru_cache(2048)  # the same names come again and again: one task's rollouts leave the same files
 def unsafe(path: str) -> tuple[str, ...]:
     """Why `path` may leave its directory or cannot be written at all; empty when it is safe."""
-    if _PLAIN.fullmatch(path):
-        return ()
-    problems = []
-    if not path:
-        return ("an empty path names no file",)
-    if "\x00" in path:
-        problems.append(f"{path!r} contains a NUL byte")
-    if path.startswith("/") or re.match(r"[A-Za-z]:", path):
-        problems.append(f"{path!r} is absolute; give it relative to the tree")
-    segments = path.split("/")
-    if ".." in segments:
-        problems.append(f"{path!r} climbs out with '..'")
-    if "." in segments or "" in segments[:-1] or segments[-1] == "":
-        problems.append(f"{path!r} has an empty or '.' segment; write it as its normal form")
-    try:
-        encoded = path.encode()
-    except UnicodeEncodeError:
-        return (*problems, f"{path!r} is not valid UTF-8")
-    if len(encoded) > PATH_BYTES or any(len(segment.encode()) > SEGMENT_BYTES for segment in segments):
-        problems.append(f"{path[:80]!r}… is too long: at most {SEGMENT_BYTES} bytes a name, {PATH_BYTES} in all")
-    return tuple(problems)
+    return _unsafe(path)
 
 
 def unportable(path: str) -> tuple[str, ...]:
@@ -111,3 +90,28 @@ def collisions(paths: Iterable[str]) -> tuple[str, ...]:
             if parent in known:
                 problems.append(f"{parent!r} is a file and also the directory of {path!r}; rename one")
     return tuple(dict.fromkeys(problems))
+
+
+@lru_cache(2048)  # the same names come again and again: one task's rollouts leave the same files
+def _unsafe(path: str) -> tuple[str, ...]:
+    if _PLAIN.fullmatch(path):
+        return ()
+    problems = []
+    if not path:
+        return ("an empty path names no file",)
+    if "\x00" in path:
+        problems.append(f"{path!r} contains a NUL byte")
+    if path.startswith("/") or re.match(r"[A-Za-z]:", path):
+        problems.append(f"{path!r} is absolute; give it relative to the tree")
+    segments = path.split("/")
+    if ".." in segments:
+        problems.append(f"{path!r} climbs out with '..'")
+    if "." in segments or "" in segments[:-1] or segments[-1] == "":
+        problems.append(f"{path!r} has an empty or '.' segment; write it as its normal form")
+    try:
+        encoded = path.encode()
+    except UnicodeEncodeError:
+        return (*problems, f"{path!r} is not valid UTF-8")
+    if len(encoded) > PATH_BYTES or any(len(segment.encode()) > SEGMENT_BYTES for segment in segments):
+        problems.append(f"{path[:80]!r}… is too long: at most {SEGMENT_BYTES} bytes a name, {PATH_BYTES} in all")
+    return tuple(problems)

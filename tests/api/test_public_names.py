@@ -12,6 +12,8 @@ from collections.abc import Iterator
 from enum import Enum
 from pathlib import Path
 
+import attrs
+
 from harness2_core import api, testing
 from harness2_core.api import hookspecs
 from harness2_core.plugins.discovery import API_VERSION
@@ -40,7 +42,7 @@ def lines_of(name: str, value: object) -> Iterator[str]:
         for part, member in members(value).items():
             if is_contract(value):  # what a subclass must hold, and what it fills: never called by anyone's code
                 yield f"rule {name}.{part}" if part.startswith("test_") else f"fills {name}.{part}"
-            elif isinstance(member, property):
+            elif isinstance(member, property) or is_cached(value, part, member):
                 yield f"value {name}.{part}"
             elif inspect.isfunction(member):
                 yield f"method {name}.{part}{signature(member)}"
@@ -91,6 +93,11 @@ def is_protocol(cls: type) -> bool:
     return bool(getattr(cls, "_is_protocol", False))
 
 
+def is_cached(cls: type, part: str, member: object) -> bool:
+    """Whether it is a property that is computed once: attrs turns it into a slot, as it does a field."""
+    return inspect.ismemberdescriptor(member) and attrs.has(cls) and part not in attrs.fields_dict(cls)
+
+
 def name_in(line: str) -> str:
     """`class harness2_core.api.Ask(...)` -> `Ask`; `method harness2_core.api.Plan.roll(...)` -> `Plan.roll`."""
     word = re.split(r"[(=]", line.split(" ", 1)[1])[0].strip()
@@ -133,6 +140,9 @@ def test_the_list_shows_what_a_plugin_could_stumble_over() -> None:
     assert any(line.startswith("class harness2_core.api.Ask(tag: str") for line in shown)
     assert "method harness2_core.api.Judge.items(self, task: str, grader: Path) -> Sequence[Item] | None" in shown
     assert "value harness2_core.api.Outcome.TIMED_OUT = 'timed-out'" in shown
+    assert "value harness2_core.api.HarnessTree.fingerprint" in shown
+    assert "value harness2_core.api.Plan.rolls" in shown  # computed once
+    assert "value harness2_core.api.Plan.steps" not in shown  # a field stands in the signature
     assert "hook harness2_event(event: Happened) -> None" in shown
     assert not [line for line in shown if " at 0x" in line]
 
