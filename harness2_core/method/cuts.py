@@ -8,6 +8,7 @@ are never cut: their surface has caps.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Final
 
 from attrs import field, frozen
@@ -39,7 +40,7 @@ def too_much(sizes: Mapping[str, int], limit: int) -> frozenset[str]:
     """The paths to leave out so that the rest is at most `limit` bytes: biggest first, then in path order."""
     gone: set[str] = set()
     total = sum(sizes.values())
-    for path in sorted(sizes, key=lambda path: (-sizes[path], path)):
+    for path in sorted(sizes, key=lambda path: (-sizes[path], path)) if total > limit else ():
         if total <= limit:
             break
         gone.add(path)
@@ -47,6 +48,7 @@ def too_much(sizes: Mapping[str, int], limit: int) -> frozenset[str]:
     return frozenset(gone)
 
 
+@lru_cache(256)  # each stage of a task shows the same rollouts
 def too_many(views: Manifest, caps: Caps) -> frozenset[str]:
     """The views of one rollout beyond its number of images and files, in path order."""
     images = [path for path in views.entries if is_image(path)]
