@@ -82,11 +82,11 @@ def needed(contest: Contest) -> tuple[Digest, ...]:
     What is too big to be shown is not read.
     """
     finals, most = contest.finals, contest.caps.bytes_seen
-    shown = (item for final in finals for item in final.rollout.views.entries.items())
-    views = {entry.digest for path, entry in shown if not is_image(path) and entry.size <= most}
+    views = (item for final in finals for item in final.rollout.views.entries.items())
+    texts = {entry.digest for path, entry in views if not is_image(path) and entry.size <= most}
     if contest.spec.state_deliverable:
-        views.update(final.rollout.transcript.digest for final in finals)
-    return tuple(sorted(views))
+        texts.update(final.rollout.transcript.digest for final in finals)
+    return tuple(sorted(texts))
 
 
 def ballot(contest: Contest, texts: Mapping[Digest, str]) -> Drawn:

@@ -17,7 +17,7 @@ from harness2_core.model.channel import Outcome
 from harness2_core.model.records import EMPTY, Rollout
 
 from .cuts import Caps, is_image, too_many, too_much
-from .layout import MARK, Bundle, Layout, left_out, one_line, shown
+from .layout import MARK, Bundle, Layout, left_out, phrase, shown
 
 ENDED: Final = {
     Outcome.FINISHED: "the run ended by itself",
@@ -27,6 +27,8 @@ ENDED: Final = {
     Outcome.CRASHED: "the agent broke off",
     Outcome.LOST: "the run was lost through no fault of the agent",
 }
+MISSED_CHARS: Final = 300
+"""Characters of what is told of one thing that could not be kept."""
 _NAMES_ONLY: Final = """\
 What the files contain is withheld on purpose; do not ask for it and do not take an unlisted file to be empty. A file
 that is missing or named otherwise than asked for is a finding all the same."""
@@ -73,7 +75,7 @@ def readable(rollout: Rollout) -> bool:
 
 def missed_lines(rollout: Rollout) -> list[str]:
     """What was delivered and could not be kept, a mark each."""
-    return [f"{MARK}{one_line(text)}]" for text in rollout.missed]
+    return [f"{MARK}{phrase(text, MISSED_CHARS)}]" for text in rollout.missed]
 
 
 @lru_cache(128)  # each stage of a task shows the same rollouts

@@ -55,6 +55,8 @@ class Templates:
 
     def render(self, name: str, /, **values: object) -> str:
         """The text of template `name`; `FaultyTemplate` names the template, line and unknown word of a faulty one."""
+        from jinja2 import TemplateNotFound  # here and below: starting the command line needs no Jinja
+
         if name not in self.texts:
             raise ConfigError(f"no template named {name!r}", f"known are {', '.join(self.texts)}")
         try:
@@ -62,7 +64,7 @@ class Templates:
         except Exception as error:  # whatever a text's expressions stumble over is the text's fault
             part, line = _place(error, name)
             why = str(error) or type(error).__name__
-            if type(error).__name__ == "TemplateNotFound":
+            if isinstance(error, TemplateNotFound):
                 why = f"includes {error}, which is no template"
             raise FaultyTemplate(part, line, why) from error
         return _BLANKS.sub("\n\n", text).strip() + "\n"
@@ -71,7 +73,7 @@ class Templates:
 @lru_cache(maxsize=16)
 def _environment(templates: Templates) -> ImmutableSandboxedEnvironment:
     """Compiled once: the same templates render every mission of a sweep."""
-    from jinja2 import FunctionLoader, StrictUndefined  # here: starting the command line needs no Jinja
+    from jinja2 import FunctionLoader, StrictUndefined
     from jinja2.sandbox import ImmutableSandboxedEnvironment
 
     def load(name: str) -> tuple[str, str, None] | None:

@@ -104,7 +104,7 @@ def cut(text: str, limit: int, what: str = "characters") -> str:
         return _MARK.sub("|", text)
     head = limit * 2 // 3
     tail = limit - head
-    mark = f"\n[harness2: {len(text) - head - tail:,} {what} left out here by the renderer]\n"
+    mark = _left_out(len(text) - head - tail, what)
     # Quoted after the cut, which may bring what stood inside a line to the beginning of one.
     return _MARK.sub("|", text[:head]) + mark + _MARK.sub("|", text[len(text) - tail :])
 
@@ -118,17 +118,17 @@ def clip(trajectory: Trajectory, limit: int = OBSERVATION_CHARS) -> Trajectory:
     )
 
 
-def shortened(transcript: str, limit: int) -> str:
-    """As `cut`, of a transcript that `render` has made: marks in it are the framework's own, and stay as they are."""
-    if len(transcript) <= limit:
-        return transcript
+def shortened(text: str, limit: int) -> str:
+    """As `cut`, of what `cut` or `render` has made: marks in it are the framework's own, and stay as they are."""
+    if len(text) <= limit:
+        return text
     head = limit * 2 // 3
-    begin = len(transcript) - (limit - head)
-    inside = not re.match(_LINE_END, transcript[begin - 1])
-    tail = transcript[begin:]
+    begin = len(text) - (limit - head)
+    inside = not re.match(_LINE_END, text[begin - 1])
+    tail = text[begin:]
     if inside and re.match(_OPENING, tail):  # it stood inside a line, and is neither mark nor tag
         tail = f"|{tail}"
-    return f"{transcript[:head]}\n[harness2: {begin - head:,} characters left out here by the renderer]\n{tail}"
+    return f"{text[:head]}{_left_out(begin - head, 'characters')}{tail}"
 
 
 def render(trajectory: Trajectory) -> str:
@@ -136,6 +136,10 @@ def render(trajectory: Trajectory) -> str:
     parts = [part for event in trajectory.events for part in _lines(event)]
     parts += [f"[NOTE] {_quoted(note)}" for note in trajectory.notes]
     return "\n\n".join(parts) + "\n" if parts else "[NOTE] the agent left nothing readable\n"
+
+
+def _left_out(count: int, what: str) -> str:
+    return f"\n[harness2: {count:,} {what} left out here by the renderer]\n"
 
 
 def _lines(event: Event) -> Iterable[str]:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from decimal import Decimal
+from typing import Final
 
 from attrs import frozen
 
 from harness2_core.api.strategies import CountsSessions
 from harness2_core.api.substrates import KnowsPrice
-from harness2_core.model.errors import ConfigError
+from harness2_core.model.errors import ConfigError, PluginError
 from harness2_core.plugins import facade
 from harness2_core.plugins.config import Config
 from harness2_core.plugins.provider_settings import settings_of
@@ -20,6 +21,8 @@ from .driving import driven_by
 from .ledger import Ledger
 from .reopening import unfinished_modes
 from .study import Study
+
+_MEND: Final = "mend the plugin: without that method, it is taken to ask for one"
 
 
 @frozen
@@ -74,13 +77,21 @@ def sessions_besides(study: Study, mode: str) -> int:
     """Sessions of selection and reflection that a mode of a task is going to ask for, beside its plan's."""
     plan = study.modes[mode].plan
     candidates = len(plan.finals) + (study.pool == "mixed")
-    selecting = sessions_of(study.selector, candidates) if candidates > 1 else 0
-    return selecting + (sessions_of(study.reflector, candidates) if plan.learns else 0)
+    selecting = sessions_of(study.selector, study.names["selector"], candidates) if candidates > 1 else 0
+    return selecting + (sessions_of(study.reflector, study.names["reflector"], candidates) if plan.learns else 0)
 
 
-def sessions_of(strategy: object, candidates: int) -> int:
-    """How many a selector or reflector asks for, corrections aside."""
-    return strategy.sessions(candidates) if isinstance(strategy, CountsSessions) else 1
+def sessions_of(strategy: object, name: str, candidates: int) -> int:
+    """How many a selector or reflector asks for, corrections aside; `PluginError` where it counts no number of them."""
+    if not isinstance(strategy, CountsSessions):
+        return 1
+    try:
+        count = strategy.sessions(candidates)
+    except Exception as error:
+        raise PluginError(f"{name}: its method `sessions` raised {type(error).__name__}: {error}", _MEND) from error
+    if type(count) is not int or count < 0:
+        raise PluginError(f"{name}: its method `sessions` returned {count!r}, which is no number of sessions", _MEND)
+    return count
 
 
 def check_caps(

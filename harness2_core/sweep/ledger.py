@@ -34,7 +34,6 @@ _BASE: Final = re.compile(rf"{BASE}[0-9]+(\.|\Z)")
 SCAN_SECONDS: Final = 2.0
 """How long what others begin may go unseen. Reservations are exact: this bounds only the hard stop."""
 
-
 SLACK_SECONDS: Final = 600
 """What an attempt may take beyond its time limit: to be set up, ended and captured."""
 
@@ -191,10 +190,8 @@ class Ledger:
             (kind, request), *_ = json.loads(self._archive.text(digest)).items()
         except (StoreError, ValueError):
             return None  # its request was pruned from the store: it cannot be told whose it was
-        draw, limit = (
-            str(request.get("draw", "")),
-            request.get("channel", {}).get("limit_seconds", Channel().limit_seconds),
-        )
+        draw = str(request.get("draw", ""))
+        limit = request.get("channel", {}).get("limit_seconds", Channel().limit_seconds)
         return _Entry(kind, _place(draw), limit) if draw.partition("/")[0] in self._namespaces else None
 
 

@@ -153,7 +153,7 @@ def reselect_sweep(
     registry = registry or Registry.installed()
     study = study_of(config, registry, dry=True)
     made = facade.selector(registry, selector, settings_of(registry, config, "selector", selector))
-    if sessions_of(made, 2):
+    if sessions_of(made, selector, 2):
         check_caps(_caps(config), study, config, registry, ("selector",))
     vote = vote_of(identified(config, registry, "selector", selector, study.store), Vote(made, selector))
     engine = _engine(study, config, registry)

@@ -412,9 +412,10 @@ class Scheduler(Generic[R]):
             if repeat.what == "stop-model":
                 self._barred.add(item.wanted.group.model)
                 self._outcome.barred.append(f"nothing more of model {item.wanted.group.model!r}: {repeat.why}")
-            else:
-                self._outcome.stopped = self._outcome.stopped or repeat.why
-            self._hold(item, repeat.why)
+                self._hold(item, repeat.why)
+                return
+            self._outcome.stopped = self._outcome.stopped or repeat.why
+            self._hold(item, self._outcome.stopped)  # of several that were lost at once too: one reason, and no budget
 
         self._in_pool(lambda: self._prepare.lost(item.wanted, ended, item.losses[ended.cause]), decided)
 

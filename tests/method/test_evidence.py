@@ -137,6 +137,13 @@ def test_what_was_delivered_and_could_not_be_kept_is_marked_where_it_would_be_li
         assert marks == [f"[harness2: {text}]" for text in missed]
 
 
+def test_what_is_told_at_length_of_one_thing_that_was_not_kept_is_one_mark_all_the_same(world: World) -> None:
+    world.rollouts["base1"] = evolve(world.rollouts["base1"], missed=("not kept: " + "x" * 400,))
+    index = world.files(stage_evidence(STAGE, world.given()))["deliverables/base1/INDEX.md"]
+    (mark,) = [line for line in index.splitlines() if line.startswith("[harness2: ")]
+    assert mark.endswith("x [harness2: 110 characters left out here by the framework]]")
+
+
 def test_a_dead_rollout_leaves_a_line_and_stops_nothing(world: World) -> None:
     world.rollouts["base2"] = Rollout(world.rollouts["base2"].request, Outcome.LOST, cause="network")
     files = world.files(stage_evidence(STAGE, world.given()))

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from harness2_core.model.channel import Channel, Outcome
-from harness2_core.model.errors import ConfigError
+from harness2_core.model.errors import ConfigError, PluginError
 from harness2_core.model.records import Rollout
 from harness2_core.model.requests import RolloutRequest, request_digest
 from harness2_core.model.serial import dump
@@ -77,6 +77,18 @@ def test_a_limit_of_sessions_keeps_room_for_reflection_and_never_leaves_a_task_w
     assert {step.split()[0] for step in result.held} == {"open"}
 
 
+HASTY = """
+    from harness2_core.api import Choice
+
+    class Made:
+        def select(self, ballot):
+            return Choice(ballot.ids[0])
+            yield ()
+
+        def sessions(self, candidates):
+            """
+
+
 @pytest.mark.parametrize(
     ("selector", "reflector", "besides"),
     [("blind", "lesson", 2), ("pairwise", "lesson", 3), ("first", "lesson", 1), ("consensus", "none", 0)],
@@ -87,6 +99,18 @@ def test_what_selection_and_reflection_are_going_to_ask_for_is_known_before(
     study = priced.reading(k=2, selector=selector, reflector=reflector).study
 
     assert sessions_besides(study, "agg") == besides
+
+
+@pytest.mark.parametrize(("counts", "said"), [("1 / 0", "raised ZeroDivisionError"), ("-1", "returned -1, which")])
+def test_a_selector_that_cannot_count_its_sessions_is_named_before_anything_is_paid(
+    priced: Any, counts: str, said: str
+) -> None:
+    priced.plugin("selector", "hasty", f"{HASTY}return {counts}")
+
+    with pytest.raises(PluginError, match=f"hasty: its method `sessions` {said}"):
+        priced.run(k=2, selector="hasty")
+
+    assert list(priced.store().scan("rollout")) == []
 
 
 def test_a_control_that_does_not_learn_reflects_on_nothing(priced: Any) -> None:

@@ -18,7 +18,7 @@ from harness2_core.model.requests import request_digest
 from harness2_core.sweep.graph import Key
 from harness2_core.sweep.scheduler import Scheduler
 from harness2_core.sweep.slots import Limits
-from harness2_core.sweep.steps import Admitted, Held, Wanted
+from harness2_core.sweep.steps import Admitted, Held, Repeat, Wanted
 from harness2_core.sweep.stop import Stop
 from harness2_core.testing.simulation import Simulation, nodes_of
 
@@ -114,6 +114,22 @@ def test_a_budget_that_is_used_up_holds_a_repeat_and_gives_its_claim_and_its_slo
     assert outcome.held == {Key("bases", "d/t0"): "no money"}
     assert (work.claimed, work.ran.count(draw)) == (set(), 1)
     assert {key.task for key in outcome.results} == {"e/t0"}
+
+
+def test_what_several_losses_at_once_have_stopped_is_held_for_one_reason() -> None:
+    """Or the second would look as if a budget had held it."""
+    work = Watched()
+    for task in ("d/t0", "e/t0"):
+        draw = f"toy-py-agg2/{task}/base1"
+        work.losses[draw] = [Ended(request_digest(work.request(Key("bases", task), draw)), False, "disk")]
+    work.lost = lambda wanted, ended, tries: Repeat(  # type: ignore[method-assign]
+        "stop-sweep", why=f"disk: no room for {wanted.digest}"
+    )
+
+    outcome, _ = work.run(nodes_of({"d": 1, "e": 1}, {"one": ONE}), lambda request: 60, WIDE)
+
+    assert {key.task for key in outcome.held} == {"d/t0", "e/t0"}
+    assert set(outcome.held.values()) == {outcome.stopped}
 
 
 def test_an_error_of_the_engine_gives_every_claim_back() -> None:
