@@ -53,8 +53,11 @@ class Store(Protocol):
 class TakesMany(Protocol):
     """A store that puts or reads many small blobs in less time than one after the other: a database, a remote one."""
 
-    def put_blobs(self, blobs: Collection[bytes]) -> None:
-        """As `put_blob` of each. Killed on the way, some may be there and others not."""
+    def put_blobs(self, blobs: Mapping[Digest, bytes]) -> None:
+        """As `put_blob` of each, under digests that the caller has made of these bytes.
+
+        Killed on the way, some may be there and others not.
+        """
 
     def read_blobs(self, digests: Collection[Digest]) -> Mapping[Digest, bytes]:
         """All bytes of each, verified: `Damaged` when they were altered, `StoreError` when one is absent."""

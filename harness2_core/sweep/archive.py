@@ -159,7 +159,7 @@ class Archive:
 
     def put_new(self, new: Mapping[Digest, bytes]) -> None:
         """Stores what a bundle made."""
-        trees.put_blobs(self.store, tuple(new.values()))
+        trees.put_blobs(self.store, new)
 
     def flat(self, manifest: Manifest) -> Mapping[str, Entry]:
         """Path -> blob of every file, nested manifests resolved."""

@@ -81,11 +81,11 @@ class StoreBlobRules(Flips):
         blobs = [there, there, *(os.urandom(size) for size in sizes)]
         store.put_blob(there)
 
-        bulk.put_blobs(blobs)
-        bulk.put_blobs(blobs)
-        bulk.put_blobs([])
-
         digests = [digest_bytes(data) for data in blobs]
+        bulk.put_blobs(dict(zip(digests, blobs, strict=True)))
+        bulk.put_blobs(dict(zip(digests, blobs, strict=True)))
+        bulk.put_blobs({})
+
         assert bulk.read_blobs(digests) == dict(zip(digests, blobs, strict=True))
         assert bulk.read_blobs([]) == {}
         for digest, data in zip(digests[:6], blobs, strict=False):
@@ -98,7 +98,7 @@ class StoreBlobRules(Flips):
     ) -> None:
         marker, absent = b"the marker among many", digest_bytes(b"never stored")
         whole, marked = os.urandom(1_000), os.urandom(1_000) + marker
-        bulk.put_blobs([whole, marked])
+        bulk.put_blobs({digest_bytes(data): data for data in (whole, marked)})
 
         with pytest.raises(StoreError, match=absent):
             bulk.read_blobs([digest_bytes(whole), absent])
@@ -110,7 +110,7 @@ class StoreBlobRules(Flips):
         data = os.urandom(50)
         store.delete("blob", store.put_blob(data))
 
-        bulk.put_blobs([data])
+        bulk.put_blobs({digest_bytes(data): data})
 
         assert bulk.read_blobs([digest_bytes(data)]) == {digest_bytes(data): data}
 

@@ -33,12 +33,12 @@ def read_blobs(store: Store, digests: Collection[Digest]) -> Mapping[Digest, byt
     return {digest: read_blob(store, digest) for digest in digests}
 
 
-def put_blobs(store: Store, blobs: Collection[bytes]) -> None:
-    """Stores many small blobs: at once where the store can."""
+def put_blobs(store: Store, blobs: Mapping[Digest, bytes]) -> None:
+    """Stores many small blobs, each under its digest: at once where the store can."""
     if _takes_many(store):
         store.put_blobs(blobs)
         return
-    for data in blobs:
+    for data in blobs.values():
         store.put_blob(data)
 
 
@@ -54,8 +54,9 @@ def read_manifest(store: Store, digest: Digest) -> Manifest:
 
 def put_tree(store: Store, tree: HarnessTree) -> Digest:
     """Stores a harness tree; its digest is the tree's fingerprint."""
-    put_blobs(store, [text.encode() for text in tree.files.values()])
-    return put_manifest(store, tree.manifest())
+    manifest = tree.manifest()
+    put_blobs(store, {manifest.entries[path].digest: text.encode() for path, text in tree.files.items()})
+    return put_manifest(store, manifest)
 
 
 def read_tree(store: Store, digest: Digest) -> HarnessTree:

@@ -78,15 +78,15 @@ class SqliteStore:
         row = self._database.row("SELECT value FROM blobs WHERE digest = ?", digest)
         return self._large.open(digest) if row is None else io.BytesIO(self._checked(digest, row[0]))
 
-    def put_blobs(self, blobs: Collection[bytes]) -> None:
+    def put_blobs(self, blobs: Mapping[Digest, bytes]) -> None:
         """One statement finds those that are missing, one transaction puts them."""
-        small = {digest_bytes(data): data for data in blobs if len(data) <= LARGE}
+        small = {digest: data for digest, data in blobs.items() if len(data) <= LARGE}
         whole = f"SELECT digest FROM blobs WHERE digest IN ({_MANY}) AND length(value) = size"
         missing = small.keys() - {digest for (digest,) in self._rows_of(whole, small)}
         if missing:
             self._mark()
             self._database.write_all(_PUT, [(digest, len(small[digest]), small[digest]) for digest in sorted(missing)])
-        for data in blobs:
+        for data in blobs.values():
             if len(data) > LARGE:
                 self._put_large(data)
 
