@@ -113,6 +113,14 @@ class Grade:
     finished_at: str = ""
 
 
+RESULTS: Final[Mapping[str, type[Rollout] | type[Reply] | type[Grade]]] = {
+    "rollout": Rollout,
+    "session": Reply,
+    "grade": Grade,
+}
+"""Kind of a request -> the record of its result."""
+
+
 @frozen
 class AttemptStarted:
     """Written before a try begins, so that what was in flight at a crash is known."""

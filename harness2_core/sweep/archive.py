@@ -29,11 +29,12 @@ from harness2_core.model.records import (
 from harness2_core.model.serial import dump, load
 from harness2_core.model.tree import HarnessTree
 from harness2_core.work import trees
+from harness2_core.work.wholeness import retire
 
 T = TypeVar("T")
 
 _LASTING: Final = frozenset({"bases", "view", "mode", "opening"})
-"""Kinds that are written once and never deleted, and read again while their task is at work."""
+"""Kinds that are written once, and read again while their task is at work; `drop_view` forgets its own here too."""
 
 CACHED: Final = 256
 """Values of each type kept in memory: enough for the tasks at work, whatever the length of the sweep."""
@@ -52,7 +53,7 @@ class Archive:
         self._adopted: dict[str, Adoption] = {}
         """Entries of libraries read so far: some kilobytes a task, and each is read for every later task."""
         self._found: dict[tuple[str, str], object] = {}
-        """Records of tasks read so far: they never change."""
+        """Records of tasks read so far, of kinds that last."""
 
     # -- results of paid work, by request digest
 
@@ -67,6 +68,11 @@ class Archive:
 
     def grade(self, digest: Digest) -> Grade | None:
         return self._optional("grade", digest, Grade)
+
+    def retire(self, kind: str, digest: Digest) -> None:
+        """Takes out a record that has lost some of what it leads to; the caller holds the request's claim."""
+        retire(self.store, kind, digest)
+        self.rollout.cache_clear()
 
     # -- what tasks ended with
 

@@ -27,7 +27,7 @@ from harness2_core.model.requests import (
 )
 from harness2_core.model.serial import dump, plain
 from harness2_core.work import attempts, policy
-from harness2_core.work.wholeness import is_whole, retire
+from harness2_core.work.wholeness import is_whole
 
 from .graph import Key
 from .slots import group_of
@@ -167,8 +167,7 @@ class Prepare(Generic[R]):
             return False
         if is_whole(self._study.store, kind, wanted.digest):
             return True
-        retire(self._study.store, kind, wanted.digest)
-        self._study.archive.rollout.cache_clear()
+        self._study.archive.retire(kind, wanted.digest)
         return False
 
     def _bury(self, wanted: Wanted, ended: Ended) -> None:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from typing import Final
 
 from attrs import frozen
 
 from harness2_core.model.canonical import Digest
 from harness2_core.model.channel import Outcome, Usage, total_usage
-from harness2_core.model.records import AttemptEnded, Grade, Reply, Rollout
+from harness2_core.model.records import RESULTS, AttemptEnded
 from harness2_core.model.requests import Request, kind_of, role_of
 from harness2_core.model.serial import load, load_field
 from harness2_core.work import attempts
@@ -17,8 +16,6 @@ from harness2_core.work.policy import CANCELLED
 
 from .archive import Archive
 from .result import Paid
-
-_RECORDS: Final[Mapping[str, type[object]]] = {"rollout": Rollout, "session": Reply, "grade": Grade}
 
 
 @frozen
@@ -82,8 +79,7 @@ def usage_of(archive: Archive, kind: str, digests: Collection[Digest]) -> tuple[
 def is_dead(archive: Archive, kind: str, digest: Digest) -> bool:
     """Whether its record says that nothing came of it, in all its tries."""
     data = archive.store.get(kind, digest)
-    record = None if data is None else load(data, _RECORDS[kind], digest)
-    return isinstance(record, Rollout | Reply | Grade) and record.outcome is Outcome.LOST
+    return data is not None and load(data, RESULTS[kind], f"{kind} {digest}").outcome is Outcome.LOST
 
 
 def _cost(archive: Archive, kind: str, digest: Digest) -> Cost:
@@ -93,4 +89,4 @@ def _cost(archive: Archive, kind: str, digest: Digest) -> Cost:
 
 def _final(archive: Archive, kind: str, digest: Digest) -> Usage | None:
     data = archive.store.get(kind, digest)
-    return None if data is None else load_field(data, _RECORDS[kind], "usage", Usage, digest)
+    return None if data is None else load_field(data, RESULTS[kind], "usage", Usage, f"{kind} {digest}")

@@ -20,12 +20,11 @@ KIND: Final = "reselection"
 
 def tries(archive: Archive, namespace: Namespace, task: str, selector: str) -> tuple[SelectionRecord, ...]:
     """The votes of this selector on the latest finals of the task: none, one, or more where it failed."""
+    place = _place(archive, namespace, task)
     found: list[SelectionRecord] = []
-    while True:
-        data = archive.store.get(KIND, _key(archive, namespace, task, selector, len(found) + 1))
-        if data is None:
-            return tuple(found)
+    while (data := archive.store.get(KIND, _key(place, selector, len(found) + 1))) is not None:
         found.append(load(data, SelectionRecord, f"{KIND} of {task}"))
+    return tuple(found)
 
 
 def second_pick(archive: Archive, namespace: Namespace, task: str, selector: str) -> SelectionRecord | None:
@@ -37,7 +36,7 @@ def second_pick(archive: Archive, namespace: Namespace, task: str, selector: str
 def keep_vote(archive: Archive, namespace: Namespace, task: str, selector: str, vote: SelectionRecord) -> None:
     """Records a vote as the selector's next try."""
     ordinal = len(tries(archive, namespace, task, selector)) + 1
-    archive.store.put(KIND, _key(archive, namespace, task, selector, ordinal), dump(vote))
+    archive.store.put(KIND, _key(_place(archive, namespace, task), selector, ordinal), dump(vote))
 
 
 def voters(archive: Archive, namespace: Namespace, tasks: Collection[str]) -> Iterator[tuple[str, str]]:
@@ -56,7 +55,11 @@ def failed(vote: SelectionRecord) -> bool:
     return vote.fallback or not (vote.ok or vote.dropped)
 
 
-def _key(archive: Archive, namespace: Namespace, task: str, selector: str, ordinal: int) -> str:
+def _place(archive: Archive, namespace: Namespace, task: str) -> str:
     """Of the finals that there are now: those of the latest attempt that came to its end."""
     attempt = archive.ended(namespace, task)
-    return f"{namespace}{f'@{attempt}' if attempt > 1 else ''}/{task}/{selector}{f'#{ordinal}' if ordinal > 1 else ''}"
+    return f"{namespace}@{attempt}/{task}" if attempt > 1 else f"{namespace}/{task}"
+
+
+def _key(place: str, selector: str, ordinal: int) -> str:
+    return f"{place}/{selector}#{ordinal}" if ordinal > 1 else f"{place}/{selector}"

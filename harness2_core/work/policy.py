@@ -23,7 +23,6 @@ from harness2_core.model.errors import CAUSES, InvalidValue
 CANCELLED: Final = "cancelled"
 """Cause of an attempt that we ended ourselves: it may be asked for again as if it had never been."""
 
-
 LONGEST_ASKED: Final = 86_400
 """Seconds. Who is told to come back later than that has no use of a run that waits: nothing more of that model is
 begun, and a resume asks again."""

@@ -8,23 +8,16 @@ reads the bytes.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final
 
 from harness2_core.api.runtime import Store
 from harness2_core.model.canonical import Digest
 from harness2_core.model.channel import Outcome
 from harness2_core.model.manifest import Entry, Manifest
-from harness2_core.model.records import EMPTY, Grade, Reply, Rollout
+from harness2_core.model.records import EMPTY, RESULTS, Grade, Reply, Rollout
 from harness2_core.model.serial import load
 
 from . import attempts, trees
 from .policy import CANCELLED
-
-_TYPES: Final[dict[str, type[Rollout] | type[Reply] | type[Grade]]] = {
-    "rollout": Rollout,
-    "session": Reply,
-    "grade": Grade,
-}
 
 
 def is_whole(store: Store, kind: str, digest: Digest) -> bool:
@@ -51,7 +44,7 @@ def retire(store: Store, kind: str, digest: Digest) -> None:
 
 def _record(store: Store, kind: str, digest: Digest) -> Rollout | Reply | Grade | None:
     data = store.get(kind, digest)
-    return None if data is None else load(data, _TYPES[kind], f"{kind} {digest}")
+    return None if data is None else load(data, RESULTS[kind], f"{kind} {digest}")
 
 
 def _led_to(store: Store, record: Rollout | Reply | Grade) -> Iterator[Entry]:
