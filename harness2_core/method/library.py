@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Final
 
 from attrs import frozen
@@ -99,6 +100,7 @@ def index_md(shelf: Sequence[Shelved], domain_word: str) -> str:
     return "\n".join(lines).rstrip() + "\n"
 
 
+@lru_cache(256)  # the newest entries are shown to each task of a stream
 def experience_md(adoption: Adoption, inventory: str) -> str:
     """One entry in words: what was adopted, why, what each edit did, and the lesson or that there is none."""
     parts = [
@@ -127,6 +129,7 @@ def experience_md(adoption: Adoption, inventory: str) -> str:
     return "\n\n".join(parts) + "\n"
 
 
+@lru_cache(512)
 def inventory(tree: Manifest, surface: Surface) -> str:
     """What a tree has: counts of components, and the size of its always-on text in bytes."""
     kinds = Counter(surface.component(path) or "other" for path in tree.entries)
