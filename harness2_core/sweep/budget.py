@@ -79,11 +79,12 @@ class Budget:
             f"{task}/{BASE}{suffix}": Need(self._k, 0),
             f"{task}/{mode}{suffix}": Need(len(plan.rolls), plan.sessions + besides),
         }
-        if self._caps.none:  # still written: a limit that a later run sets counts this too
-            for name, need in parts.items():
-                self._reserve(name, need)
-            return ""
         if self._ours.issuperset(parts):
+            return ""
+        if self._caps.none:  # still written: a limit that a later run sets counts this too
+            for name in parts.keys() - self._ours:
+                self._reserve(name, parts[name])
+            self._ours.update(parts)
             return ""
         with locked(self._archive.store, f"budget {self._home}"):
             reserved = self._reserved()
