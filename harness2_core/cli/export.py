@@ -36,7 +36,7 @@ def export(
     from harness2_core.plugins.provider_settings import settings_of
     from harness2_core.sweep.exporting import adopted_of
     from harness2_core.sweep.exporting import export as write_out
-    from harness2_core.sweep.meaning import mode_meant
+    from harness2_core.sweep.modes import mode_meant
     from harness2_core.sweep.naming import names_of
 
     reading = reading_of(ctx, options, ns)

@@ -11,7 +11,7 @@ from harness2_core.api import ConfigError, StoreError
 from harness2_core.cli.main import run
 from harness2_core.model.records import Opening
 from harness2_core.sweep import pruning, shelves
-from harness2_core.sweep.meaning import mode_meant
+from harness2_core.sweep.modes import mode_meant
 
 ODD = "sums/../é 300" + "t" * 300
 NAMED = """
