@@ -53,7 +53,7 @@ def export(
     if done.argv:
         words = [f"{key}={_quoted(value, done.key_variable)}" for key, value in done.env.items()]
         words += [f"HOME={shlex.quote(str(to.absolute() / done.home))}"] if done.home else []
-        say(f"start it in {to}, the task's text on standard input or as the agent takes it:")
+        say(f"start it in {to}, with the task's inputs there and its text on standard input or as the agent takes it:")
         say("  " + " ".join([*(["env", *words] if words else []), shlex.join(done.argv)]))
 
 
