@@ -71,6 +71,15 @@ def test_a_name_that_no_entry_bears_is_told_and_does_nothing(bench: Any, library
     assert "sums/first" in library("list")[1]
 
 
+def test_an_entry_that_another_mode_has_is_no_suggestion_of_itself(bench: Any, library: Any) -> None:
+    bench.run()
+
+    code, _, errors = library("show", "sums/first", "--mode", "seq")
+
+    assert code == 1
+    assert "did you mean" not in errors
+
+
 def test_what_a_model_wrote_acts_on_no_terminal(bench: Any, library: Any) -> None:
     bench.write(
         "playbook.toml", (bench.folder / "playbook.toml").read_text().replace("notes between", "\\u001b[2Jnotes")
