@@ -30,7 +30,7 @@ def diff(
 ) -> None:
     """Print what a task's harnesses differ in, as a unified diff; by default what was adopted against the base."""
     from harness2_core.sweep.comparing import changes_between
-    from harness2_core.sweep.meaning import mode_meant
+    from harness2_core.sweep.modes import mode_meant
 
     reading = reading_of(ctx, options, ns)
     changes = changes_between(reading, reading.summary(task), span, mode_meant(reading.study, mode))

@@ -36,7 +36,7 @@ def export(
     from harness2_core.plugins.provider_settings import settings_of
     from harness2_core.sweep.exporting import adopted_of
     from harness2_core.sweep.exporting import export as write_out
-    from harness2_core.sweep.meaning import mode_meant
+    from harness2_core.sweep.modes import mode_meant
     from harness2_core.sweep.naming import names_of
 
     reading = reading_of(ctx, options, ns)
@@ -53,7 +53,7 @@ def export(
     if done.argv:
         words = [f"{key}={_quoted(value, done.key_variable)}" for key, value in done.env.items()]
         words += [f"HOME={shlex.quote(str(to.absolute() / done.home))}"] if done.home else []
-        say(f"start it in {to}, the task's text on standard input or as the agent takes it:")
+        say(f"start it in {to}, with the task's inputs there and its text on standard input or as the agent takes it:")
         say("  " + " ".join([*(["env", *words] if words else []), shlex.join(done.argv)]))
 
 

@@ -28,12 +28,13 @@ def row_data(row: Row) -> dict[str, object]:
 
 
 def rows_table(rows: Sequence[Row]) -> str:
-    """One line for each row; ungraded is said, never shown as zero. Below, what people should look at in them."""
+    """One line for each row; ungraded is said, never shown as zero. Below: why, and what people should look at."""
     lines = [
         (row.task, row.mode or "base", row.label, "yes" if row.picked else "", percent(row.score), _items(row))
         for row in rows
     ]
-    return "\n".join((table(("task", "mode", "label", "picked", "score", "items"), lines), *_audit(rows)))
+    grades = table(("task", "mode", "label", "picked", "score", "items"), lines)
+    return "\n".join((grades, *_unjudged(rows), *_audit(rows)))
 
 
 def percent(score: str | None) -> str:
@@ -46,6 +47,15 @@ def _items(row: Row) -> str:
     passed = sum(1 for verdict in row.grade.verdicts if verdict.passed)
     note = f" ({row.grade.error})" if row.grade.score is None and row.grade.error else ""
     return f"{passed}/{len(row.grade.verdicts)}{note}"
+
+
+def _unjudged(rows: Sequence[Row]) -> Iterator[str]:
+    """Why a score is missing, by the first item of each row that has no verdict."""
+    for row in rows:
+        verdicts = row.grade.verdicts if row.grade is not None and row.grade.score is None else ()
+        for verdict in [found for found in verdicts if found.passed is None and found.why][:1]:
+            where = f"{row.mode or 'base'} {row.label}"
+            yield f"ungraded: {row.task} ({where}): {one_line(verdict.item)}: {one_line(verdict.why)}"
 
 
 def _audit(rows: Sequence[Row]) -> Iterator[str]:

@@ -49,7 +49,7 @@ def list_entries(
 def show_entry(ctx: typer.Context, options: tuple[str, ...], task: _Task, mode: _Mode = "", ns: Ns = "") -> int:
     """Print one entry: why it was picked, what its edits did, the lesson, and the changes to base."""
     from harness2_core.method.library import experience_md
-    from harness2_core.sweep.meaning import mode_meant
+    from harness2_core.sweep.modes import mode_meant
     from harness2_core.sweep.shelves import entry_of
 
     reading = reading_of(ctx, options, ns)
@@ -71,7 +71,7 @@ def export_entry(
     ns: Ns = "",
 ) -> int:
     """Write an adopted harness, and its experience, into a directory."""
-    from harness2_core.sweep.meaning import mode_meant
+    from harness2_core.sweep.modes import mode_meant
     from harness2_core.sweep.shelves import entry_of, export
 
     study = reading_of(ctx, options, ns).study
@@ -84,7 +84,7 @@ def export_entry(
 @run_options
 def forget_entry(ctx: typer.Context, options: tuple[str, ...], task: _Task, mode: _Mode = "", ns: Ns = "") -> int:
     """Hide an entry from all later tasks. What ran with it is not reopened, and its records stay in the store."""
-    from harness2_core.sweep.meaning import mode_meant
+    from harness2_core.sweep.modes import mode_meant
     from harness2_core.sweep.shelves import entry_of, forget
 
     study = reading_of(ctx, options, ns).study

@@ -152,7 +152,7 @@ def _notes(found: Report) -> Iterator[str]:
         yield "no judge is installed: nothing is graded"
     elif any(row.ungraded for row in found.tasks):
         tasks = dict.fromkeys(row.task for row in found.tasks if row.ungraded)
-        yield f"not graded, and in no mean: {_listed(tasks)}; `harness2 judge` grades"
+        yield f"not graded, and in no mean: {_listed(tasks)}; `harness2 judge` grades, or says why it cannot"
     bases = {row.task: row.bases_ungraded for row in found.tasks if row.bases_ungraded}
     if found.judge and bases:
         yield f"{sum(bases.values())} bases of {len(bases)} tasks are not graded; `harness2 judge --bases` grades them"

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from harness2_core.model.exits import STOPPED_BY_BUDGET
+
 from .invocation import Invocation
 from .names import tasks
 from .run_options import NoLive, run_options
@@ -71,7 +73,7 @@ def tell_result(result: SweepResult) -> None:
         if status != "ok":
             say(f"  {task}: {status}")
     if result.paid.nothing:
-        say("paid: nothing; everything was served from the store")
+        say("paid: nothing" if result.left else "paid: nothing; everything was served from the store")
     else:
         lost = f", {result.paid.lost} attempts lost" if result.paid.lost else ""
         say(f"paid: {result.paid.rollouts} rollouts, {result.paid.sessions} sessions{lost}")
@@ -79,7 +81,8 @@ def tell_result(result: SweepResult) -> None:
             say(f"  {role}: {usd(usage)}")
     if result.left:
         say(f"not finished: {len(result.left)} ({', '.join(result.left[:5])}{', ...' if len(result.left) > 5 else ''})")
-        say("run the same command again to go on")
+        by_budget = result.exit_code == STOPPED_BY_BUDGET
+        say("run it again with a higher limit to go on" if by_budget else "run the same command again to go on")
     for step, why in list(result.held.items())[:5]:
         say(f"  {step}: {why}")
     if result.stopped:

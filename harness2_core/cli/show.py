@@ -37,7 +37,7 @@ def show(
     from attrs import evolve
 
     from harness2_core.model.serial import plain
-    from harness2_core.sweep.meaning import mode_meant
+    from harness2_core.sweep.modes import mode_meant
 
     from .show_text import delivered_lines, evidence_lines, summary_lines, table_lines
 

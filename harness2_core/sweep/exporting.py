@@ -83,6 +83,7 @@ def export(study: Study, agent: Substrate | RemoteAgent, entry: Shelved, directo
         home += "_"
     files = {**install.files, **{f"{home}/{path}": data for path, data in install.home.items()}}
     _write(files, directory)
+    (directory / "output").mkdir(exist_ok=True)  # as a rollout finds it
     return Exported(*about, tuple(sorted(files)), home if install.home else "", install.argv, install.env, variable)
 
 

@@ -15,6 +15,7 @@ from harness2_core.method.rehearsal import rehearse
 from harness2_core.model.acceptance import is_dropping
 from harness2_core.model.bench import BenchWords
 from harness2_core.model.errors import ConfigError, Harness2Error
+from harness2_core.model.nearest import near
 from harness2_core.model.plan import Plan
 from harness2_core.model.surface import Surface
 from harness2_core.model.templates import FaultyTemplate, Templates
@@ -24,7 +25,7 @@ from harness2_core.plugins.loading import blaming, broken
 from harness2_core.plugins.provider_settings import settings_of
 from harness2_core.plugins.registry import Registry
 
-from .study import ModePart
+from .study import ModePart, Study
 
 
 def modes_of(
@@ -60,6 +61,21 @@ def modes_of(
             raise _blamed(error, registry, wanted[token], shipped[token], own, directory) from error
         parts[token] = ModePart(registry.find("mode", wanted[token]).name, plan, templates)
     return overridden(core_templates(), own, names), parts
+
+
+def mode_meant(study: Study, given: str) -> str:
+    """The token of a mode that a person named by its name or token, in any case; empty for no name.
+
+    `ConfigError` for a mode that the experiment does not have.
+    """
+    known = {part.name: token for token, part in study.modes.items()}
+    known |= {token: token for token in study.experiment.plans}
+    token = known.get(given, known.get(given.lower(), ""))
+    if given and not token:
+        raise ConfigError(
+            f"the experiment has no mode {given!r}", f"{near(given, known)}known are {', '.join(sorted(known))}"
+        )
+    return token
 
 
 def _texts_in(directory: Path) -> dict[str, str]:

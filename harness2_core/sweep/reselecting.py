@@ -111,7 +111,7 @@ def _again(study: Study, key: Key, vote: Vote) -> Body[SelectionRecord | Held]:
     ordinal = len(tries(study.archive, namespace, key.task, vote.name)) + 1
     label = vote.label if ordinal == 1 else f"{vote.label}_{ordinal}"
     made = yield from picked(study, key.mode, key.task, rolls, Vote(vote.selector, vote.name, label))
-    keep_vote(study.archive, namespace, key.task, vote.name, made)
+    keep_vote(study.archive, namespace, key.task, vote.name, ordinal, made)
     return made
 
 

@@ -13,7 +13,7 @@ import queue
 import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import AbstractContextManager, suppress
+from contextlib import suppress
 from typing import Final, Generic, TypeAlias, TypeVar
 
 from attrs import define, field
@@ -23,11 +23,13 @@ from harness2_core.api.runtime import Call, Engine, Work
 from harness2_core.model.assignment import Assignment, Ended
 from harness2_core.model.canonical import Digest
 
+from .dataflow import Dataflow
 from .graph import Key, Node
 from .paths import Paths
 from .slots import Group, Limits, Slots
-from .steps import Admitted, Done, Held, Preparation, Repeat, Wanted, Wants
+from .steps import Admitted, Claim, Done, Held, Preparation, Repeat, Wanted, Wants
 from .stop import Stop
+from .waiting import Item, Waiting
 
 R = TypeVar("R")
 T = TypeVar("T")
@@ -41,20 +43,8 @@ ELSEWHERE_SECONDS: Final = 1.0
 STOP_SECONDS: Final = 0.5
 """How often a stop is looked for while only engine work runs."""
 
-Claim: TypeAlias = AbstractContextManager[bool]
 Notify: TypeAlias = Callable[[str, Key, Digest, str], None]
 """Told what happened to which node, to which request, and a short fact: see `telling.py`. Must not block."""
-
-
-@define(eq=False)
-class Item:
-    """A wanted request on its way: queued, being admitted, running, or waiting for a time."""
-
-    wanted: Wanted
-    key: Key
-    losses: dict[str, int] = field(factory=dict)
-    """Cause -> how often it was lost by it here."""
-    claim: Claim | None = None
 
 
 @define
@@ -92,20 +82,10 @@ class Scheduler(Generic[R]):
         self._stop = stop
         self._notify = notify
         self._paths = Paths(nodes)
-        self._waits_for = {key: sum(need in nodes for need in node.needs) for key, node in nodes.items()}
-        self._dependents: dict[Key, list[Key]] = {}
-        for key, node in nodes.items():
-            for need in node.needs:
-                if need in nodes:
-                    self._dependents.setdefault(need, []).append(key)
-        self._results: dict[str, dict[Key, R]] = {}
-        """Task -> results of its nodes so far; dropped once the task is through."""
-        self._nodes_left: dict[str, int] = {}
-        for key in nodes:
-            self._nodes_left[key.task] = self._nodes_left.get(key.task, 0) + 1
+        self._flow: Dataflow[R] = Dataflow(nodes)
         self._open: dict[Key, int] = {}
         """Node -> how many of its wanted requests have no record yet."""
-        self._queues: dict[Group, list[tuple[float, int, int, Item]]] = {}
+        self._waiting = Waiting(nodes, self._paths)
         self._running: dict[Work, tuple[tuple[Item, ...], float]] = {}
         self._claimed: set[Item] = set()
         self._barred: set[str] = set()
@@ -128,9 +108,8 @@ class Scheduler(Generic[R]):
         with ThreadPoolExecutor(PREPARERS, thread_name_prefix="harness2-prepare") as pool:
             self._pool = pool
             try:
-                for key, count in tuple(self._waits_for.items()):
-                    if count == 0:
-                        self._start(key)
+                for key in self._flow.first():
+                    self._start(key)
                 while self._step():
                     pass
             finally:
@@ -199,7 +178,7 @@ class Scheduler(Generic[R]):
     # -- nodes
 
     def _start(self, key: Key) -> None:
-        results = dict(self._results.get(key.task, {}))
+        results = self._flow.results(key.task)
         self._notify("step-started", key, "", "")
         self._advancing += 1
         self._in_pool(lambda: self._prepare.start(key, results), lambda advance: self._advanced(key, advance))
@@ -234,38 +213,26 @@ class Scheduler(Generic[R]):
         self._in_pool(further, lambda advance: self._advanced(key, advance))
 
     def _finished(self, key: Key, result: R) -> None:
-        self._results.setdefault(key.task, {})[key] = result
-        self._nodes_left[key.task] -= 1
-        if self._nodes_left[key.task] == 0:
-            del self._results[key.task]
+        ready = self._flow.finish(key, result)
+        if self._flow.is_through(key.task):
             self._outcome.results[key] = result
         self._notify("step-ended", key, "", "")
-        for other in self._dependents.get(key, ()):
-            self._waits_for[other] -= 1
-            if self._waits_for[other] == 0:
-                self._start(other)
+        for other in ready:
+            self._start(other)
 
     # -- paid work
 
     def _enqueue(self, item: Item) -> None:
-        entry = (-self._paths.tails[item.key], self._nodes[item.key].order, next(self._counter), item)
-        heapq.heappush(self._queues.setdefault(item.wanted.group, []), entry)
+        self._waiting.put(item)
         self._notify("attempt-queued", item.key, item.wanted.digest, item.wanted.group.kind)
-
-    def _reorder(self) -> None:
-        for group, entries in self._queues.items():
-            self._queues[group] = [(-self._paths.tails[item.key], order, n, item) for _, order, n, item in entries]
-            heapq.heapify(self._queues[group])
 
     def _dispatch(self) -> None:
         """Takes slots for the most urgent work and lets the pool claim it."""
         while not self._stopping:
-            open_groups = [group for group, entries in self._queues.items() if entries and self._free(group)]
-            if not open_groups:
+            items = self._waiting.take(self._free)
+            if not items:
                 return
-            group = min(open_groups, key=lambda group: self._queues[group][0][:3])
-            items = self._take(group)
-            self._slots.take(group, len(items))
+            self._slots.take(items[0].wanted.group, len(items))
             wanted = tuple(item.wanted for item in items)
 
             def begun(begun: tuple[tuple[Admitted, ...], Assignment], items: tuple[Item, ...] = items) -> None:
@@ -278,20 +245,6 @@ class Scheduler(Generic[R]):
 
     def _free(self, group: Group) -> int:
         return 0 if group.model in self._barred else self._slots.free(group)
-
-    def _take(self, group: Group) -> tuple[Item, ...]:
-        """The most urgent item, and those of its batch that are queued too, as far as slots are free."""
-        entries = self._queues[group]
-        first = heapq.heappop(entries)[3]
-        if not first.wanted.batch or first.claim is not None:
-            return (first,)
-        room = min(self._slots.free(group), first.wanted.together) - 1
-        mates = [entry for entry in entries if entry[3].wanted.batch == first.wanted.batch and entry[3].claim is None]
-        mates = sorted(mates)[: max(room, 0)]
-        if mates:
-            self._queues[group] = [entry for entry in entries if entry not in mates]
-            heapq.heapify(self._queues[group])
-        return (first, *(entry[3] for entry in mates))
 
     def _begin(self, wanted: tuple[Wanted, ...]) -> tuple[tuple[Admitted, ...], Assignment]:
         """On the pool, in one go: claims, and the assignment of what is claimed."""
@@ -385,7 +338,7 @@ class Scheduler(Generic[R]):
                 if ended.final:
                     paid = self._nodes[item.key].paid
                     if paid and self._paths.learn(paid, self._engine.now() - began):
-                        self._reorder()
+                        self._waiting.reorder()
                     self._recorded(item)
                 else:
                     self._lost(item, ended)

@@ -31,7 +31,7 @@ def entry_of(study: Study, task: str, mode: str) -> Shelved:
     """One entry; `mode` may be empty when only one mode adopted something of the task."""
     found = [entry for entry in entries(study) if entry.adoption.task == task and mode in ("", entry.adoption.mode)]
     if not found:
-        known = sorted({entry.adoption.task for entry in entries(study)})
+        known = sorted({entry.adoption.task for entry in entries(study)} - {task})
         raise ConfigError(
             f"no library holds an entry of {task!r}" + (f" in mode {mode!r}" if mode else ""),
             f"{near(task, known)}see `harness2 library list`",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
-from typing import Generic, Protocol, TypeVar
+from typing import Generic, Protocol, TypeAlias, TypeVar
 
 from attrs import frozen
 
@@ -17,6 +17,9 @@ from .slots import Group
 
 R = TypeVar("R")
 R_inv = TypeVar("R_inv")
+
+Claim: TypeAlias = AbstractContextManager[bool]
+"""Of a request, as a store gives it."""
 
 
 @frozen
@@ -54,7 +57,7 @@ class Admitted:
     """`state`: `served` (its record exists), `claimed`, `elsewhere` (another process has it), `held` (a budget)."""
 
     state: str
-    claim: AbstractContextManager[bool] | None = None
+    claim: Claim | None = None
     why: str = ""
 
 

@@ -33,9 +33,10 @@ def second_pick(archive: Archive, namespace: Namespace, task: str, selector: str
     return found[-1] if found else None
 
 
-def keep_vote(archive: Archive, namespace: Namespace, task: str, selector: str, vote: SelectionRecord) -> None:
-    """Records a vote as the selector's next try."""
-    ordinal = len(tries(archive, namespace, task, selector)) + 1
+def keep_vote(
+    archive: Archive, namespace: Namespace, task: str, selector: str, ordinal: int, vote: SelectionRecord
+) -> None:
+    """Records a vote as the selector's try of this number, from 1; one that another process has recorded stays."""
     archive.store.put(KIND, _key(_place(archive, namespace, task), selector, ordinal), dump(vote))
 
 

@@ -74,6 +74,7 @@ def test_an_exported_harness_works_as_it_lies_there(bench: Any, typed: Callable[
     said = typed("export", "sums/first", "--to", "out", "--json")
     assert said.err == ""
     done = said.json
+    assert (tmp_path / "out" / "output").is_dir()  # as in a rollout: not every program makes it
     (tmp_path / "out" / "inputs").mkdir()
     (tmp_path / "out" / "inputs" / "numbers.txt").write_text("# a note\n1 000\n")
     ended = subprocess.run(

@@ -253,6 +253,9 @@ def test_the_exit_code_of_a_budget_is_3_and_says_what_is_left(bench: Any, typed:
     assert said.code == 3
     assert "not finished: 1 (sums/second)" in said.out
     assert "--max-rollouts 5" in said.out
+    assert "with a higher limit" in said.out
+    again = typed("run", "--max-rollouts", "5").out
+    assert "paid: nothing\n" in again  # not that all was served: a task is left
 
 
 @pytest.mark.process

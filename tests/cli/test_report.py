@@ -50,6 +50,16 @@ def test_ungraded_work_is_said_to_be_so_and_is_never_zero(bench: Any, typed: Cal
     assert "1 bases of 1 tasks are not graded" in said.out
 
 
+def test_why_a_check_gave_no_verdict_is_said_below_the_grades(bench: Any, typed: Callable[..., Any]) -> None:
+    bench.write("sums/first/checks/check_sum.py", "raise SystemExit('no such column')\n")
+    typed("run")
+    said = typed("judge")
+    assert said.code == 2
+    (line,) = [line for line in said.out.splitlines() if line.startswith("ungraded: ")]
+    assert line.startswith("ungraded: sums/first (agg agg1): check_sum: check_sum.py ended with exit code 1: ")
+    assert "no such column" in line
+
+
 def test_tasks_that_did_not_run_are_named(bench: Any, two_tasks: None, typed: Callable[..., Any]) -> None:
     typed("run", "--max-tasks", "1")
     assert "not run yet: sums/second" in typed("report").out

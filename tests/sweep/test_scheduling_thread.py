@@ -23,6 +23,7 @@ ITS_OWN = {
     "plugins/loading.py",  # whom an error of the engine is to be blamed on
     "model/requests.py",  # the kind of a request, for its event
     "sweep/blaming.py",
+    "sweep/dataflow.py",
     "sweep/events.py",
     "sweep/graph.py",
     "sweep/paths.py",
@@ -31,6 +32,7 @@ ITS_OWN = {
     "sweep/steps.py",
     "sweep/stop.py",
     "sweep/telling.py",
+    "sweep/waiting.py",
 }
 """Modules of core whose code may run on it."""
 

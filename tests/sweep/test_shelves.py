@@ -11,7 +11,7 @@ from harness2_core.api import ConfigError, StoreError
 from harness2_core.cli.main import run
 from harness2_core.model.records import Opening
 from harness2_core.sweep import pruning, shelves
-from harness2_core.sweep.meaning import mode_meant
+from harness2_core.sweep.modes import mode_meant
 
 ODD = "sums/../é 300" + "t" * 300
 NAMED = """
@@ -69,6 +69,15 @@ def test_a_name_that_no_entry_bears_is_told_and_does_nothing(bench: Any, library
     assert "no library holds an entry of" in errors
     assert "\x1b" not in errors
     assert "sums/first" in library("list")[1]
+
+
+def test_an_entry_that_another_mode_has_is_no_suggestion_of_itself(bench: Any, library: Any) -> None:
+    bench.run()
+
+    code, _, errors = library("show", "sums/first", "--mode", "seq")
+
+    assert code == 1
+    assert "did you mean" not in errors
 
 
 def test_what_a_model_wrote_acts_on_no_terminal(bench: Any, library: Any) -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from harness2_core.sweep.report import report_of
 from harness2_core.sweep.run import Again, Reselected, judge_sweep, reselect_sweep
+from harness2_core.sweep.votes import keep_vote, tries
 
 UNLIKE = """
     class Made(Scripted):
@@ -74,6 +75,14 @@ def test_who_has_voted_is_not_asked_again(finals: Any) -> None:
     asked = len(module().seeds)
     assert vote(finals).rows == first.rows
     assert len(module().seeds) == asked
+
+
+def test_a_vote_that_two_processes_come_to_is_one_try(finals: Any) -> None:
+    (row,) = vote(finals).rows
+    assert row.second is not None
+    archive, home = finals.reading().study.archive, finals.reading().study.home
+    keep_vote(archive, home, "sums/first", "last", 1, row.second)
+    assert tries(archive, home, "sums/first", "last") == (row.second,)
 
 
 def test_a_second_vote_by_sessions_pays_them_once(finals: Any) -> None:
