@@ -76,17 +76,17 @@ class Drawn:
     new: FrozenMap[bytes] = field(converter=_blobs, factory=FrozenMap)
 
 
-def needed(contest: Contest) -> tuple[Digest, ...]:
-    """The digests whose texts `ballot` may ask for: text views, and transcripts where they may stand in.
+def needed(contest: Contest) -> Mapping[Digest, int]:
+    """What `ballot` may ask the texts of, with their sizes in bytes: text views, and transcripts that may stand in.
 
     What is too big to be shown is not read.
     """
     finals, most = contest.finals, contest.caps.bytes_seen
     views = (item for final in finals for item in final.rollout.views.entries.items())
-    texts = {entry.digest for path, entry in views if not is_image(path) and entry.size <= most}
+    texts = {entry.digest: entry.size for path, entry in views if not is_image(path) and entry.size <= most}
     if contest.spec.state_deliverable:
-        texts.update(final.rollout.transcript.digest for final in finals)
-    return tuple(sorted(texts))
+        texts |= {final.rollout.transcript.digest: final.rollout.transcript.size for final in finals}
+    return dict(sorted(texts.items()))
 
 
 def ballot(contest: Contest, texts: Mapping[Digest, str]) -> Drawn:

@@ -28,14 +28,14 @@ def read_blob(store: Store, digest: Digest) -> bytes:
 
 def read_blobs(store: Store, digests: Collection[Digest]) -> Mapping[Digest, bytes]:
     """Many small blobs, verified: at once where the store can."""
-    if _takes_many(store):
+    if takes_many(store):
         return store.read_blobs(digests)
     return {digest: read_blob(store, digest) for digest in digests}
 
 
 def put_blobs(store: Store, blobs: Mapping[Digest, bytes]) -> None:
     """Stores many small blobs, each under its digest: at once where the store can."""
-    if _takes_many(store):
+    if takes_many(store):
         store.put_blobs(blobs)
         return
     for data in blobs.values():
@@ -96,7 +96,8 @@ def _flat(store: Store, manifest: Manifest, prefix: str) -> Iterator[tuple[str, 
             yield prefix + path, entry
 
 
-def _takes_many(store: Store) -> TypeGuard[TakesMany]:
+def takes_many(store: Store) -> TypeGuard[TakesMany]:
+    """Whether `read_blobs` and `put_blobs` are quicker than one after the other."""
     return _kind_takes_many(type(store))
 
 
