@@ -17,11 +17,13 @@ PROJECTS := pyproject.toml $(wildcard plugins/*/pyproject.toml) tools/install.py
 
 export PATH := $(BIN):$(PATH)
 
-.PHONY: demo test lint bench docs agents clean
+.PHONY: demo tools test lint bench docs agents clean
 .DELETE_ON_ERROR:
 
 demo: $(INSTALLED)
 	$(BIN)/harness2 demo
+
+tools: $(TOOLS)
 
 test: $(TOOLS)
 	$(BIN)/python -m tox run
