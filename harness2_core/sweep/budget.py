@@ -22,7 +22,7 @@ from harness2_core.model.plan import BASE, Plan
 from harness2_core.work import attempts
 
 from .archive import Archive
-from .ledger import Ledger, Need, Spent
+from .ledger import Ledger, Need, Spent, price_of
 from .locking import locked
 from .steps import Wanted
 
@@ -142,8 +142,8 @@ class Budget:
                 return f"--max-{what} {cap}: {held} are taken, and it needs {wants}"
         if caps.usd is not None:
             spent = self._ledger.spent()
-            bespoken = max(_gone(spent), _expected(spent, _sum(reserved.values())))
-            return _beyond(caps.usd, bespoken, _expected(spent, need))
+            bespoken = max(_gone(spent), price_of(_sum(reserved.values()), spent.mean_usd))
+            return _beyond(caps.usd, bespoken, price_of(need, spent.mean_usd))
         return ""
 
     def _has_no_room_to_go_on(self, names: Collection[str], reserved: Mapping[str, Need]) -> str:
@@ -156,7 +156,7 @@ class Budget:
                 return f"--max-{what} {cap}: {held} are begun, and what is left needs {wants}"
         if caps.usd is not None:
             spent = self._ledger.spent()
-            return _beyond(caps.usd, _gone(spent), _expected(spent, left))
+            return _beyond(caps.usd, _gone(spent), price_of(left, spent.mean_usd))
         return ""
 
     def _reserved(self) -> dict[str, Need]:
@@ -218,12 +218,6 @@ def _beyond(usd: str, taken: Decimal, expected: Decimal) -> str:
     if taken + expected <= Decimal(usd):
         return ""
     return f"--max-usd {usd}: {taken:.4f} USD are paid or bespoken, and it may take {expected:.4f}"
-
-
-def _expected(spent: Spent, need: Need) -> Decimal:
-    """What it costs at the mean prices seen; nothing while none is known."""
-    rollouts = spent.mean_usd.get("rollout", Decimal(0)) * need.rollouts
-    return rollouts + spent.mean_usd.get("session", Decimal(0)) * need.sessions
 
 
 def _gone(spent: Spent) -> Decimal:

@@ -6,17 +6,17 @@ that they are never taken for an answer.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable
+from collections.abc import Iterable
 from typing import TypeVar
 
 from harness2_core.model.canonical import Digest
 from harness2_core.model.errors import PluginError
 from harness2_core.model.records import Reply, Rollout
-from harness2_core.model.requests import Request
 from harness2_core.model.strategy import Ask, Dialogue
 
 from .drawing import session_request
 from .guard import guarded
+from .prepare import Body
 from .study import Study
 
 T = TypeVar("T")
@@ -35,7 +35,7 @@ def held(
     dialogue: Dialogue[T],
     rollouts: Iterable[Rollout],
     sessions: list[Digest],
-) -> Generator[tuple[Request, ...], tuple[Digest, ...], T]:
+) -> Body[T]:
     """The dialogue's result. Appends the request digests of its sessions to `sessions`, in the order of asking.
 
     Whatever the strategy raises passes through, as does `PluginError` for asks that break the rules.

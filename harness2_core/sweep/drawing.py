@@ -5,8 +5,6 @@ A retried task serves what was usable from its former draws and draws the rest a
 
 from __future__ import annotations
 
-from collections.abc import Generator
-
 from attrs import evolve
 
 from harness2_core.model.canonical import Digest
@@ -16,6 +14,7 @@ from harness2_core.model.records import Reply, RollRecord
 from harness2_core.model.requests import Request, RolloutRequest, SessionRequest, kind_of, request_digest
 from harness2_core.work.wholeness import is_whole
 
+from .prepare import Body
 from .study import Study
 
 
@@ -31,7 +30,7 @@ def drawn(study: Study, namespace: Namespace, task: str, label: str, request: Re
 
 def rolled(
     study: Study, namespace: Namespace, task: str, labels: tuple[str, ...], tree: Digest
-) -> Generator[tuple[Request, ...], tuple[Digest, ...], tuple[RollRecord, ...]]:
+) -> Body[tuple[RollRecord, ...]]:
     """Rolls one tree under each label; dead rollouts are values like any other."""
     card, role = study.cards[task], study.roles["executor"]
     channel = role.channel
@@ -75,7 +74,7 @@ def session(
     mission: str,
     evidence: Manifest,
     editable: Digest | None = None,
-) -> Generator[tuple[Request, ...], tuple[Digest, ...], tuple[Digest, Reply]]:
+) -> Body[tuple[Digest, Reply]]:
     """One session of `role`; its evidence is already in the store."""
     (digest,) = yield (session_request(study, namespace, task, label, role, kind, mission, evidence, editable),)
     return digest, study.archive.reply(digest)

@@ -18,7 +18,7 @@ from harness2_core.plugins.registry import Registry
 
 from .budget import Caps
 from .driving import driven_by
-from .ledger import Ledger
+from .ledger import Ledger, Need, price_of
 from .reopening import unfinished_modes
 from .study import Study
 
@@ -66,10 +66,8 @@ def estimate(study: Study, ledger: Ledger) -> Estimate:
     spent = ledger.spent()
     means = spent.mean_usd
     known = all(kind in means for kind, count in (("rollout", rollouts), ("session", sessions + besides)) if count)
-    usd, least, most = (
-        each.get("rollout", Decimal(0)) * rollouts + each.get("session", Decimal(0)) * (sessions + besides)
-        for each in (means, spent.least_usd, spent.most_usd)
-    )
+    need = Need(rollouts, sessions + besides)
+    usd, least, most = (price_of(need, prices) for prices in (means, spent.least_usd, spent.most_usd))
     return Estimate(rollouts, sessions, usd if known else None, spent.usd, least, most)
 
 

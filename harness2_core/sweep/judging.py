@@ -181,7 +181,7 @@ def _grade(study: Study, bench: Bench, row: Row) -> Body[Grade | Held | None]:
     incomplete = study.archive.grade(digest)
     if incomplete is not None and incomplete.score is None:
         study.store.delete("grade", digest)  # its good verdicts are kept apart, and are not asked for again
-    (digest,) = yield (request,)
+    yield (request,)
     return study.archive.grade(digest)
 
 

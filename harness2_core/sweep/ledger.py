@@ -46,6 +46,12 @@ class Need:
     sessions: int
 
 
+def price_of(need: Need, usd: Mapping[str, Decimal]) -> Decimal:
+    """What it costs at prices of one request (kind -> USD); nothing where none is known."""
+    none = Decimal(0)
+    return usd.get("rollout", none) * need.rollouts + usd.get("session", none) * need.sessions
+
+
 @frozen
 class Spent:
     """`usd` is what is known. `unpriced` counts requests that ended without telling their price, but for those that

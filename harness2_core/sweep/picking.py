@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
-
 from attrs import frozen
 
 from harness2_core.api.strategies import Selector
@@ -14,7 +12,6 @@ from harness2_core.model.errors import StoreError
 from harness2_core.model.namespace import draw
 from harness2_core.model.plan import Plan
 from harness2_core.model.records import RollRecord, SelectionRecord
-from harness2_core.model.requests import Request
 from harness2_core.model.serial import recordable
 from harness2_core.model.strategy import Choice
 
@@ -47,9 +44,7 @@ def select(study: Study, key: Key, results: Results) -> Body[Result | Held]:
     return (yield from picked(study, key.mode, key.task, rolls, Vote(study.selector, study.names["selector"])))
 
 
-def picked(
-    study: Study, mode: str, task: str, rolls: dict[str, RollRecord], vote: Vote
-) -> Generator[tuple[Request, ...], tuple[Digest, ...], SelectionRecord]:
+def picked(study: Study, mode: str, task: str, rolls: dict[str, RollRecord], vote: Vote) -> Body[SelectionRecord]:
     """A failed selector is marked, and the first in ballot order taken; only an error of the store ends the sweep."""
     plan = study.modes[mode].plan
     sessions: list[Digest] = []

@@ -37,6 +37,7 @@ from .study import Study
 R = TypeVar("R")
 
 Body: TypeAlias = Generator[tuple[Request, ...], tuple[Digest, ...], R]
+"""Of a node, or of a part of one: asks, is sent the digests of what it asked for, and comes to a result."""
 Admission: TypeAlias = Callable[[Wanted], str]
 """Why a request may not start (a budget is used up), or an empty text."""
 

@@ -119,8 +119,8 @@ def test_a_control_that_does_not_learn_reflects_on_nothing(priced: Any) -> None:
     assert (sessions_besides(study, "bon"), sessions_besides(study, "nul")) == (1, 0)
 
 
-def test_a_lower_limit_goes_on_with_what_it_has_room_for_and_begins_nothing_else(priced: Any) -> None:
-    """A run without a limit had reserved all three tasks, and was stopped in the middle of the first."""
+def stopped_in_the_middle(priced: Any) -> None:
+    """A run without a limit has reserved all three tasks, and is stopped in the middle of the first."""
     stop = Stop()
 
     def in_the_middle(event: Any) -> None:
@@ -128,6 +128,10 @@ def test_a_lower_limit_goes_on_with_what_it_has_room_for_and_begins_nothing_else
             stop.level = 1
 
     priced.run(stop=stop, listeners=[in_the_middle], slots=1)
+
+
+def test_a_lower_limit_goes_on_with_what_it_has_room_for_and_begins_nothing_else(priced: Any) -> None:
+    stopped_in_the_middle(priced)
     result = priced.run(max_rollouts=7)
 
     assert dict(result.statuses) == {"sums/first": "ok"}
@@ -136,13 +140,7 @@ def test_a_lower_limit_goes_on_with_what_it_has_room_for_and_begins_nothing_else
 
 
 def test_a_lower_limit_in_usd_goes_on_with_what_it_has_room_for(priced: Any) -> None:
-    stop = Stop()
-
-    def in_the_middle(event: Any) -> None:
-        if event.what == "attempt-started" and event.kind == "rolls":
-            stop.level = 1
-
-    priced.run(stop=stop, listeners=[in_the_middle], slots=1)
+    stopped_in_the_middle(priced)
     result = priced.run(max_usd="3.5")
 
     assert dict(result.statuses) == {"sums/first": "ok"}
