@@ -9,11 +9,8 @@ from __future__ import annotations
 
 import heapq
 import itertools
-import queue
 import time
 from collections.abc import Callable, Mapping
-from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import suppress
 from typing import Final, Generic, TypeAlias, TypeVar
 
 from attrs import define, field
@@ -26,6 +23,7 @@ from harness2_core.model.canonical import Digest
 from .dataflow import Dataflow
 from .graph import Key, Node
 from .paths import Paths
+from .preparers import Finish, Preparers
 from .slots import Group, Limits, Slots
 from .steps import Admitted, Claim, Done, Held, Preparation, Repeat, Wanted, Wants
 from .stop import Stop
@@ -34,8 +32,6 @@ from .waiting import Item, Waiting
 R = TypeVar("R")
 T = TypeVar("T")
 
-PREPARERS: Final = 2
-"""Threads of the local pool: its work is short and mostly of one interpreter, so more would not help."""
 POLL_SECONDS: Final = 0.05
 """How long a finished future may lie unseen, and a free slot unused, while something is being prepared."""
 ELSEWHERE_SECONDS: Final = 1.0
@@ -91,7 +87,6 @@ class Scheduler(Generic[R]):
         self._barred: set[str] = set()
         self._timers: list[tuple[float, int, Callable[[], None]]] = []
         self._counter = itertools.count()
-        self._prepared: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
         self._preparing = 0
         self._advancing = 0
         """Nodes being taken further: what they will want may be more urgent than what waits, so slots wait a moment."""
@@ -105,8 +100,7 @@ class Scheduler(Generic[R]):
     def run(self) -> Outcome[R]:
         """Works until nothing more can be done. The first error of the preparation stops it, and is raised when what
         runs has been seen out: it is paid for."""
-        with ThreadPoolExecutor(PREPARERS, thread_name_prefix="harness2-prepare") as pool:
-            self._pool = pool
+        with Preparers() as self._pool:
             try:
                 for key in self._flow.first():
                     self._start(key)
@@ -129,12 +123,8 @@ class Scheduler(Generic[R]):
             self._dispatch()
             self._dispatched = time.monotonic()
         if self._preparing:
-            try:
-                self._prepared.get(timeout=POLL_SECONDS)()
-                while True:
-                    self._prepared.get_nowait()()
-            except queue.Empty:
-                pass
+            for finish in self._pool.finished(POLL_SECONDS):
+                self._finish(finish)
             self._collect(0)
         elif self._running or (self._timers and not self._stopping):
             self._collect(self._patience())
@@ -162,18 +152,14 @@ class Scheduler(Generic[R]):
         if self._leaving:
             return
         self._preparing += 1
+        self._pool.submit(call, then)
 
-        def back(future: Future[T]) -> None:
-            def finish() -> None:
-                self._preparing -= 1
-                try:
-                    then(future.result())
-                except Exception as error:
-                    self._error = self._error or error
-
-            self._prepared.put(finish)
-
-        self._pool.submit(call).add_done_callback(back)
+    def _finish(self, finish: Finish) -> None:
+        self._preparing -= 1
+        try:
+            finish()
+        except Exception as error:
+            self._error = self._error or error
 
     # -- nodes
 
@@ -414,10 +400,9 @@ class Scheduler(Generic[R]):
             while self._running:
                 for future in self._engine.wait(STOP_SECONDS):
                     self._running.pop(future, None)
-            self._pool.shutdown(wait=True)  # not by count: an interrupt may have come between a count and its work
-            with suppress(queue.Empty):
-                while True:
-                    self._prepared.get_nowait()()
+            self._pool.close()  # not by count: an interrupt may have come between a count and its work
+            for finish in self._pool.finished(0):
+                self._finish(finish)
         finally:
             for item in tuple(self._claimed):
                 self._let_go(item)

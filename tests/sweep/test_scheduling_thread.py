@@ -27,6 +27,7 @@ ITS_OWN = {
     "sweep/events.py",
     "sweep/graph.py",
     "sweep/paths.py",
+    "sweep/preparers.py",
     "sweep/scheduler.py",
     "sweep/slots.py",
     "sweep/steps.py",
