@@ -78,7 +78,7 @@ def missed_lines(rollout: Rollout) -> list[str]:
     return [f"{MARK}{phrase(text, MISSED_CHARS)}]" for text in rollout.missed]
 
 
-@lru_cache(128)  # each stage of a task shows the same rollouts
+@lru_cache(512)  # each stage of a task shows the same rollouts
 def product(
     rollout: Rollout,
     expects: tuple[str, ...],

@@ -7,8 +7,9 @@ A key `a/b.txt` is a blob; a key that ends in `/` mounts another manifest there.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from functools import cached_property
+from collections.abc import Collection, Mapping
+from functools import cached_property, lru_cache
+from typing import Final
 
 from attrs import field, frozen
 
@@ -17,6 +18,9 @@ from .check import Field, a_digest, at_least
 from .errors import InvalidValue
 from .frozen import FrozenMap, frozen_map
 from .paths import collisions, parents, unsafe
+
+_USUAL: Final = 64
+"""Files of a manifest whose names are looked at once for all manifests that have the same: most are no longer."""
 
 
 @frozen
@@ -27,11 +31,23 @@ class Entry:
     size: int = field(validator=at_least(0))
 
 
+@lru_cache(8192)  # the same blobs are mentioned in every evidence of a task
+def entry_of(digest: Digest, size: int) -> Entry:
+    """The entry as a stored record or manifest has it; whoever calls it has looked at the types."""
+    return Entry(digest, size)
+
+
 def _entries(items: Mapping[str, Entry]) -> FrozenMap[Entry]:
     return frozen_map(items)
 
 
 def _checked(owner: object, field: Field, entries: FrozenMap[Entry]) -> None:
+    problems = _usual_problems(tuple(entries)) if len(entries) <= _USUAL else _problems(entries.keys())
+    if problems:
+        raise InvalidValue("not a manifest: " + "; ".join(dict.fromkeys(problems)), "use normal relative POSIX paths")
+
+
+def _problems(entries: Collection[str]) -> list[str]:
     problems = [problem for path in entries for problem in unsafe(path.removesuffix("/"))]
     problems += [f"{path!r} is both a file and a directory" for path in entries if path + "/" in entries]
     for path in entries:
@@ -40,8 +56,12 @@ def _checked(owner: object, field: Field, entries: FrozenMap[Entry]) -> None:
                 problems.append(f"{parent!r} is a file and also the directory of {path!r}")
             if parent + "/" in entries:
                 problems.append(f"{path!r} lies inside the mounted {parent + '/'!r}")
-    if problems:
-        raise InvalidValue("not a manifest: " + "; ".join(dict.fromkeys(problems)), "use normal relative POSIX paths")
+    return problems
+
+
+@lru_cache(1024)
+def _usual_problems(paths: tuple[str, ...]) -> list[str]:
+    return _problems(dict.fromkeys(paths))
 
 
 @frozen
@@ -65,6 +85,10 @@ class Manifest:
 
     def entry(self) -> Entry:
         """How another manifest mentions this one."""
+        return self._entry
+
+    @cached_property
+    def _entry(self) -> Entry:
         return Entry(self.digest, self.size)
 
     @cached_property
@@ -78,7 +102,7 @@ def decode_manifest(data: bytes) -> Manifest:
     remedy = "check the store with `harness2 cache verify`"
     try:
         listed = json.loads(data)["manifest"]
-        manifest = Manifest({path: Entry(digest, size) for path, (digest, size) in listed.items()})
+        manifest = Manifest({path: entry_of(digest, size) for path, (digest, size) in listed.items()})
     except InvalidValue as error:
         raise InvalidValue(f"not a stored manifest: {error.what}", remedy) from None
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError):

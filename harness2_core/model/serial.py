@@ -18,7 +18,7 @@ from cattrs.strategies import configure_tagged_union
 from .canonical import Json, canonical
 from .errors import Damaged, Harness2Error, InvalidValue
 from .frozen import FrozenMap
-from .manifest import Entry
+from .manifest import Entry, entry_of
 from .trajectory import Event
 
 T = TypeVar("T")
@@ -154,7 +154,7 @@ def _entry(data: Any, _kind: Any) -> Entry:
     """By hand: a record of a rollout holds hundreds of them, and little else."""
     if type(data) is not dict or data.keys() != _ENTRY or type(data["size"]) is not int:
         raise TypeError(f"{data!r} where a digest and a size were expected")
-    return Entry(data["digest"], data["size"])
+    return entry_of(data["digest"], data["size"])
 
 
 def _frozen_map_of(converter: cattrs.Converter) -> Callable[[Any, Any], FrozenMap[Any]]:

@@ -67,7 +67,9 @@ class Templates:
             if isinstance(error, TemplateNotFound):
                 why = f"includes {error}, which is no template"
             raise FaultyTemplate(part, line, why) from error
-        return _BLANKS.sub("\n\n", text).strip() + "\n"
+        if "\n\n\n" in text:
+            text = _BLANKS.sub("\n\n", text)
+        return text.strip() + "\n"
 
 
 @lru_cache(maxsize=16)

@@ -8,15 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property, lru_cache
+from threading import Lock
 from typing import Final, TypeVar
 
 from harness2_core import HOME
 from harness2_core.api.runtime import Store
 from harness2_core.model.canonical import Digest
+from harness2_core.model.channel import Usage
 from harness2_core.model.errors import StoreError
 from harness2_core.model.manifest import Entry, Manifest
 from harness2_core.model.namespace import Namespace
 from harness2_core.model.records import (
+    RESULTS,
     Adoption,
     BasesRecord,
     Grade,
@@ -26,7 +29,7 @@ from harness2_core.model.records import (
     Rollout,
     ViewRecord,
 )
-from harness2_core.model.serial import dump, load
+from harness2_core.model.serial import dump, load, load_field
 from harness2_core.model.tree import HarnessTree
 from harness2_core.work import trees
 from harness2_core.work.wholeness import retire
@@ -38,6 +41,10 @@ _LASTING: Final = frozenset({"bases", "view", "mode", "opening"})
 
 CACHED: Final = 256
 """Values of each type kept in memory: enough for the tasks at work, whatever the length of the sweep."""
+RESULTS_CACHED: Final = 2 * CACHED
+"""Of results there are two types, which share their room."""
+STORED: Final = 10_000
+"""Digests of blobs kept in memory, some of which are those of the tasks at work."""
 
 
 class Archive:
@@ -45,7 +52,6 @@ class Archive:
 
     def __init__(self, store: Store) -> None:
         self.store = store
-        self.rollout = lru_cache(CACHED)(self._rollout)
         self.tree = lru_cache(CACHED)(self._tree)
         self.manifest = lru_cache(CACHED)(self._manifest)
         self.notes = lru_cache(CACHED)(self.text)
@@ -54,17 +60,22 @@ class Archive:
         """Entries of libraries read so far: some kilobytes a task, and each is read for every later task."""
         self._found: dict[tuple[str, str], object] = {}
         """Records of tasks read so far, of kinds that last."""
+        self._results: dict[tuple[str, Digest], object] = {}
+        """Rollouts and replies read last: what asked for them, and the count of what was paid, read each."""
+        self._stored: set[Digest] = set()
+        """Blobs that this process has made sure of: stages of a task show the same again and again."""
+        self._one_by_one = Lock()
 
     # -- results of paid work, by request digest
 
     def has(self, kind: str, digest: Digest) -> bool:
         return self.store.get(kind, digest) is not None
 
-    def _rollout(self, digest: Digest) -> Rollout:
-        return self._required("rollout", digest, Rollout)
+    def rollout(self, digest: Digest) -> Rollout:
+        return self._kept("rollout", digest, Rollout)
 
     def reply(self, digest: Digest) -> Reply:
-        return self._required("session", digest, Reply)
+        return self._kept("session", digest, Reply)
 
     def grade(self, digest: Digest) -> Grade | None:
         return self._optional("grade", digest, Grade)
@@ -72,7 +83,17 @@ class Archive:
     def retire(self, kind: str, digest: Digest) -> None:
         """Takes out a record that has lost some of what it leads to; the caller holds the request's claim."""
         retire(self.store, kind, digest)
-        self.rollout.cache_clear()
+        with self._one_by_one:
+            self._results.pop((kind, digest), None)
+        self._stored.clear()  # what it lost may be among them
+
+    def usage(self, kind: str, digest: Digest) -> Usage | None:
+        """What the record of a result says of its cost; `None`: there is no such record."""
+        held = self._results.get((kind, digest))
+        if isinstance(held, Rollout | Reply):
+            return held.usage
+        data = self.store.get(kind, digest)
+        return None if data is None else load_field(data, RESULTS[kind], "usage", Usage, f"{kind} {digest}")
 
     # -- what tasks ended with
 
@@ -164,8 +185,12 @@ class Archive:
         return trees.read_tree(self.store, digest)
 
     def put_new(self, new: Mapping[Digest, bytes]) -> None:
-        """Stores what a bundle made."""
-        trees.put_blobs(self.store, new)
+        """Stores what a bundle made, as far as this process has not done so a moment ago."""
+        missing = {digest: data for digest, data in new.items() if digest not in self._stored}
+        trees.put_blobs(self.store, missing)
+        if len(self._stored) >= STORED:
+            self._stored.clear()
+        self._stored.update(missing)
 
     def flat(self, manifest: Manifest) -> Mapping[str, Entry]:
         """Path -> blob of every file, nested manifests resolved."""
@@ -187,6 +212,17 @@ class Archive:
             if found is not None:
                 return found
         return None
+
+    def _kept(self, kind: str, digest: Digest, type_: type[T]) -> T:
+        held = self._results.get((kind, digest))
+        if isinstance(held, type_):
+            return held
+        record = self._required(kind, digest, type_)
+        with self._one_by_one:
+            if len(self._results) >= RESULTS_CACHED:
+                del self._results[next(iter(self._results))]
+            self._results[kind, digest] = record
+        return record
 
     def _required(self, kind: str, key: str, type_: type[T]) -> T:
         record = self._optional(kind, key, type_)

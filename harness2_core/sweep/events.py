@@ -24,6 +24,7 @@ from attrs import evolve
 
 from harness2_core.model.canonical import Digest, canonical
 from harness2_core.model.events import Happened
+from harness2_core.model.frozen import FrozenMap
 from harness2_core.model.serial import plain
 
 from .event_log import hold
@@ -40,6 +41,8 @@ GATHER_SECONDS: Final = 0.02
 """Events are told in handfuls this far apart: a thread that woke up for each would hold up those that work."""
 WAITING: Final = 100_000
 """Events that may wait to be told; those beyond it are counted, and the user hears how many there were."""
+
+_NONE: Final[FrozenMap[str]] = FrozenMap()
 
 
 def utc_now() -> str:
@@ -95,7 +98,7 @@ class Events:
             label=key.label if key else "",
             kind=key.what if key else "",
             request=request,
-            facts={} if facts is None or callable(facts) else facts,
+            facts=_NONE if facts is None or callable(facts) else facts,
             sweep=self._sweep,
         )
         self._queue.put((event, facts if callable(facts) else None))

@@ -10,7 +10,7 @@ from harness2_core.model.canonical import Digest
 from harness2_core.model.channel import Outcome, Usage, total_usage
 from harness2_core.model.records import RESULTS, AttemptEnded
 from harness2_core.model.requests import Request, kind_of, role_of
-from harness2_core.model.serial import load, load_field
+from harness2_core.model.serial import load
 from harness2_core.work import attempts
 from harness2_core.work.policy import CANCELLED
 
@@ -84,9 +84,4 @@ def is_dead(archive: Archive, kind: str, digest: Digest) -> bool:
 
 def _cost(archive: Archive, kind: str, digest: Digest) -> Cost:
     ends = [attempt.ended for attempt in attempts.attempts_of(archive.store, digest)]
-    return Cost(_final(archive, kind, digest), tuple(end for end in ends if end is not None and end.cause))
-
-
-def _final(archive: Archive, kind: str, digest: Digest) -> Usage | None:
-    data = archive.store.get(kind, digest)
-    return None if data is None else load_field(data, RESULTS[kind], "usage", Usage, f"{kind} {digest}")
+    return Cost(archive.usage(kind, digest), tuple(end for end in ends if end is not None and end.cause))
