@@ -20,8 +20,6 @@ from io import FileIO
 from pathlib import Path
 from typing import Final, TypeAlias
 
-from attrs import evolve
-
 from harness2_core.model.canonical import Digest, canonical
 from harness2_core.model.events import Happened
 from harness2_core.model.frozen import FrozenMap
@@ -42,7 +40,10 @@ GATHER_SECONDS: Final = 0.02
 WAITING: Final = 100_000
 """Events that may wait to be told; those beyond it are counted, and the user hears how many there were."""
 
+_Told: TypeAlias = tuple[str, str, Key, Digest, Facts]
+"""What, when, of which node, of which request: the event is made of it on the events' thread."""
 _NONE: Final[FrozenMap[str]] = FrozenMap()
+_NOBODY: Final = Key("", "")
 
 
 def utc_now() -> str:
@@ -65,7 +66,7 @@ class Events:
         self._log = log
         self._listeners = list(listeners)
         self._notice = notice
-        self._queue: queue.SimpleQueue[tuple[Happened, Later | None] | None] = queue.SimpleQueue()
+        self._queue: queue.SimpleQueue[_Told | None] = queue.SimpleQueue()
         self._sweep = secrets.token_hex(4)
         self._thread = threading.Thread(target=self._deliver, name="harness2-events", daemon=True)
         self._closing = threading.Event()
@@ -90,18 +91,7 @@ class Events:
         if self._queue.qsize() >= WAITING:
             self.dropped += 1
             return
-        event = Happened(
-            what,
-            utc_now(),
-            task=key.task if key else "",
-            mode=key.mode if key else "",
-            label=key.label if key else "",
-            kind=key.what if key else "",
-            request=request,
-            facts=_NONE if facts is None or callable(facts) else facts,
-            sweep=self._sweep,
-        )
-        self._queue.put((event, facts if callable(facts) else None))
+        self._queue.put((what, utc_now(), key or _NOBODY, request, facts or _NONE))
 
     def _deliver(self) -> None:
         stream = self._opened()
@@ -109,7 +99,7 @@ class Events:
             more = True
             while more:
                 handful, more = self._handful()
-                events = [event if later is None else self._with_facts(event, later) for event, later in handful]
+                events = [self._event(*told) for told in handful]
                 if stream is not None and not self._written(stream, events):
                     stream.close()
                     stream = None
@@ -120,7 +110,7 @@ class Events:
             if stream is not None:
                 stream.close()
 
-    def _handful(self) -> tuple[list[tuple[Happened, Later | None]], bool]:
+    def _handful(self) -> tuple[list[_Told], bool]:
         """What there is to tell, after waiting for the first of it; and whether more may come."""
         told = self._queue.get()
         self._closing.wait(GATHER_SECONDS)
@@ -132,12 +122,13 @@ class Events:
             told = self._queue.get()
         return handful, False
 
-    def _with_facts(self, event: Happened, facts: Later) -> Happened:
+    def _event(self, what: str, at: str, key: Key, request: Digest, facts: Facts) -> Happened:
         try:
-            return evolve(event, facts=facts())
+            known = facts() if callable(facts) else facts
         except Exception as error:
-            self._say(f"what {event.what} comes to cannot be told: {error}")
-            return event
+            self._say(f"what {what} comes to cannot be told: {error}")
+            known = _NONE
+        return Happened(what, at, key.task, key.mode, key.label, key.what, request, known, self._sweep)
 
     def _opened(self) -> FileIO | None:
         if self._log is None:

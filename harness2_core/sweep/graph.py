@@ -52,12 +52,15 @@ def graph(stream: Sequence[Sequence[Work]], lookahead: int) -> dict[Key, Node]:
     rolled once the task `lookahead + 1` places before it is finished.
     """
     nodes: dict[Key, Node] = {}
+    same: dict[Key, Key] = {}
+    """One object for each key: each is named by several nodes, and there are tens of thousands."""
     for domain in stream:
         for index, work in enumerate(domain):
             gate = domain[index - lookahead - 1].task if index > lookahead else ""
             before = domain[index - 1] if index else None
             for key, wanted, paid in _task(work, before, gate):
-                nodes[key] = Node(key, wanted, paid, len(nodes))
+                mine, needs = same.setdefault(key, key), tuple(same.setdefault(other, other) for other in wanted)
+                nodes[mine] = Node(mine, needs, paid, len(nodes))
     return nodes
 
 

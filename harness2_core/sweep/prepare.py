@@ -1,4 +1,4 @@
-"""Everything the scheduler does not do itself: reading, building, claiming and writing, on a small local pool.
+"""Everything the scheduler does not do itself: reading, building, claiming, writing, on the threads of `preparers.py`.
 
 A node's body is a generator over the study: it yields requests, is sent their digests once all of them have records,
 and finds those in the archive. It is deterministic, so a resume starts it anew and finished requests are served from

@@ -44,12 +44,21 @@ def pretty(value: object) -> bytes:
     return json.dumps(plain(value), ensure_ascii=False, indent=2, sort_keys=True).encode() + b"\n"
 
 
-def write_summary(runs: Path, home: Namespace, summary: Summary) -> bool:
-    """True when the file was missing or different."""
-    path, data = summary_path(runs, home, summary.task), pretty(summary)
-    if same_as(path, data):
+def says(path: Path, value: object) -> bool:
+    """Whether the file is there and says just this, however it is set: reading takes a fifth of writing it out."""
+    try:
+        found: object = json.loads(path.read_bytes())
+    except (OSError, ValueError, RecursionError):
         return False
-    write_whole(path, data)
+    return found == plain(value)
+
+
+def write_summary(runs: Path, home: Namespace, summary: Summary) -> bool:
+    """True when the file was missing or said something else."""
+    path = summary_path(runs, home, summary.task)
+    if says(path, summary):
+        return False
+    write_whole(path, pretty(summary))
     return True
 
 
@@ -80,7 +89,7 @@ def looks_whole(directory: Path, record: ModeRecord) -> bool:
     By names and times, so that looking at a thousand tasks takes a moment. What this doubts is compared in full, as is
     the one whose time the others are measured by.
     """
-    if not same_as(directory / _LAST, pretty(record.reflection)):
+    if not says(directory / _LAST, record.reflection):
         return False
     wanted = [f"{directory}/selection/selection.json"]
     for stage in record.stages:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 from collections.abc import Callable, Iterator
@@ -36,6 +37,23 @@ def contexts_deleted(task: Path) -> None:
 
 def summary_replaced(task: Path) -> None:
     (task / "summary.json").write_text("rubbish")
+
+
+def one_word_of_the_summary_altered(task: Path) -> None:
+    summary = task / "summary.json"
+    summary.write_text(summary.read_text().replace('"ok": true', '"ok": false', 1))
+
+
+def one_word_of_the_lesson_altered(task: Path) -> None:
+    reflection = task / "reflection" / "reflection.json"
+    times = reflection.stat()
+    told = json.loads(reflection.read_text())
+    reflection.write_text(json.dumps(told | {"reflector": "another"}))
+    os.utime(reflection, ns=(times.st_atime_ns, times.st_mtime_ns))
+
+
+def summary_made_endless(task: Path) -> None:
+    (task / "summary.json").write_text("[" * 100_000)
 
 
 def library_deleted(task: Path) -> None:
@@ -75,6 +93,9 @@ def library_file_added(task: Path) -> None:
         (one_file_added, 1),
         (contexts_deleted, 3),
         (summary_replaced, 1),
+        (one_word_of_the_summary_altered, 1),
+        (one_word_of_the_lesson_altered, 1),
+        (summary_made_endless, 1),
         (library_deleted, 3),
         (lesson_altered, 1),
         (library_index_altered, 1),
@@ -105,6 +126,16 @@ def test_an_untouched_runs_directory_is_resumed_without_a_word(bench: Any) -> No
     bench.run()
 
     assert _rewritten(bench) == []
+
+
+def test_a_summary_that_is_set_otherwise_and_says_the_same_is_left_alone(bench: Any) -> None:
+    bench.run()
+    summary = bench.runs / "adapt" / "small-po-agg1" / _task_directories(bench)[0] / "summary.json"
+    summary.write_text(json.dumps(json.loads(summary.read_text())))
+
+    bench.run()
+
+    assert (_rewritten(bench), summary.read_text().count("\n")) == ([], 0)
 
 
 def test_a_task_killed_before_its_copies_were_written_gets_them(bench: Any) -> None:
