@@ -20,7 +20,7 @@ from .frozen import FrozenMap, frozen_map
 from .paths import collisions, parents, unsafe
 
 _USUAL: Final = 64
-"""Files of a manifest whose names are looked at once for all manifests that have the same: most are no longer."""
+"""Most manifests have no more files than this: their names are looked at once for all that have the same."""
 
 
 @frozen
@@ -31,9 +31,9 @@ class Entry:
     size: int = field(validator=at_least(0))
 
 
-@lru_cache(8192)  # the same blobs are mentioned in every evidence of a task
+@lru_cache(8192, typed=True)  # the same blobs are mentioned in every evidence of a task
 def entry_of(digest: Digest, size: int) -> Entry:
-    """The entry as a stored record or manifest has it; whoever calls it has looked at the types."""
+    """The entry as a stored record or manifest has it."""
     return Entry(digest, size)
 
 
@@ -42,7 +42,7 @@ def _entries(items: Mapping[str, Entry]) -> FrozenMap[Entry]:
 
 
 def _checked(owner: object, field: Field, entries: FrozenMap[Entry]) -> None:
-    problems = _usual_problems(tuple(entries)) if len(entries) <= _USUAL else _problems(entries.keys())
+    problems = _usual_problems(tuple(entries)) if len(entries) <= _USUAL else tuple(_problems(entries.keys()))
     if problems:
         raise InvalidValue("not a manifest: " + "; ".join(dict.fromkeys(problems)), "use normal relative POSIX paths")
 
@@ -60,8 +60,8 @@ def _problems(entries: Collection[str]) -> list[str]:
 
 
 @lru_cache(1024)
-def _usual_problems(paths: tuple[str, ...]) -> list[str]:
-    return _problems(dict.fromkeys(paths))
+def _usual_problems(paths: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(_problems(dict.fromkeys(paths)))
 
 
 @frozen

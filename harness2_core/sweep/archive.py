@@ -44,7 +44,7 @@ CACHED: Final = 256
 RESULTS_CACHED: Final = 2 * CACHED
 """Of results there are two types, which share their room."""
 STORED: Final = 10_000
-"""Digests of blobs kept in memory, some of which are those of the tasks at work."""
+"""Digests of blobs kept in memory: enough for the tasks at work."""
 
 
 class Archive:
@@ -61,7 +61,9 @@ class Archive:
         self._found: dict[tuple[str, str], object] = {}
         """Records of tasks read so far, of kinds that last."""
         self._results: dict[tuple[str, Digest], object] = {}
-        """Rollouts and replies read last: what asked for them, and the count of what was paid, read each."""
+        """Rollouts and replies read lately: who asked for them reads them, and who counts what was paid."""
+        self._retired = 0
+        """How many results were taken out."""
         self._stored: set[Digest] = set()
         """Blobs that this process has made sure of: stages of a task show the same again and again."""
         self._one_by_one = Lock()
@@ -84,8 +86,13 @@ class Archive:
         """Takes out a record that has lost some of what it leads to; the caller holds the request's claim."""
         retire(self.store, kind, digest)
         with self._one_by_one:
+            self._retired += 1
             self._results.pop((kind, digest), None)
-        self._stored.clear()  # what it lost may be among them
+        self.lost()
+
+    def lost(self) -> None:
+        """Blobs are gone from the store: none that this process has put is taken for stored any more."""
+        self._stored.clear()
 
     def usage(self, kind: str, digest: Digest) -> Usage | None:
         """What the record of a result says of its cost; `None`: there is no such record."""
@@ -185,7 +192,7 @@ class Archive:
         return trees.read_tree(self.store, digest)
 
     def put_new(self, new: Mapping[Digest, bytes]) -> None:
-        """Stores what a bundle made, as far as this process has not done so a moment ago."""
+        """Stores what a bundle made, but for what this process has stored already, and does not know to be lost."""
         missing = {digest: data for digest, data in new.items() if digest not in self._stored}
         trees.put_blobs(self.store, missing)
         if len(self._stored) >= STORED:
@@ -217,8 +224,11 @@ class Archive:
         held = self._results.get((kind, digest))
         if isinstance(held, type_):
             return held
+        retired = self._retired
         record = self._required(kind, digest, type_)
         with self._one_by_one:
+            if retired != self._retired:  # meanwhile; it may have been this one
+                return record
             if len(self._results) >= RESULTS_CACHED:
                 del self._results[next(iter(self._results))]
             self._results[kind, digest] = record

@@ -22,7 +22,7 @@ from typing import Final, TypeAlias
 
 from harness2_core.model.canonical import Digest, canonical
 from harness2_core.model.events import Happened
-from harness2_core.model.frozen import FrozenMap
+from harness2_core.model.frozen import FrozenMap, texts
 from harness2_core.model.serial import plain
 
 from .event_log import hold
@@ -124,7 +124,7 @@ class Events:
 
     def _event(self, what: str, at: str, key: Key, request: Digest, facts: Facts) -> Happened:
         try:
-            known = facts() if callable(facts) else facts
+            known = texts(facts() if callable(facts) else facts)
         except Exception as error:
             self._say(f"what {what} comes to cannot be told: {error}")
             known = _NONE

@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Final
 
 from harness2_core.method.library import Shelved, experience_md, index_md
-from harness2_core.model.canonical import Digest
+from harness2_core.model.canonical import Digest, canonical
+from harness2_core.model.errors import InvalidValue
 from harness2_core.model.names import file_name
 from harness2_core.model.namespace import Namespace
 from harness2_core.model.records import ModeRecord, Summary
@@ -45,12 +46,14 @@ def pretty(value: object) -> bytes:
 
 
 def says(path: Path, value: object) -> bool:
-    """Whether the file is there and says just this, however it is set: reading takes a fifth of writing it out."""
+    """Whether the file is there and says just this, whatever its blanks and the order of its keys.
+
+    To read it takes a fifth of the time that it takes to set `value` as the file is set.
+    """
     try:
-        found: object = json.loads(path.read_bytes())
-    except (OSError, ValueError, RecursionError):
+        return canonical(json.loads(path.read_bytes())) == canonical(plain(value))
+    except (OSError, ValueError, RecursionError, InvalidValue):
         return False
-    return found == plain(value)
 
 
 def write_summary(runs: Path, home: Namespace, summary: Summary) -> bool:
@@ -89,7 +92,7 @@ def looks_whole(directory: Path, record: ModeRecord) -> bool:
     By names and times, so that looking at a thousand tasks takes a moment. What this doubts is compared in full, as is
     the one whose time the others are measured by.
     """
-    if not says(directory / _LAST, record.reflection):
+    if not same_as(directory / _LAST, pretty(record.reflection)):
         return False
     wanted = [f"{directory}/selection/selection.json"]
     for stage in record.stages:

@@ -24,8 +24,10 @@ def view(study: Study, key: Key, results: Results) -> Body[Result | Held]:
     namespace, attempt = study.namespace(key.mode), study.attempt(key.task)
     held = study.archive.view(namespace, key.task, attempt)
     if held is not None:
-        # What was lost from the store of it is made again, if the entries are still those.
-        if holds(study.store, held.view) or _made(study, key, held.seen) == held:
+        if holds(study.store, held.view):
+            return held
+        study.archive.lost()
+        if _made(study, key, held.seen) == held:  # what was lost from the store of it has been made again
             return held
         study.archive.drop_view(namespace, key.task, attempt)
     refused = study.admit(key.task, key.mode)

@@ -9,6 +9,7 @@ from functools import partial
 
 import pytest
 
+from harness2_core.sweep import preparers
 from harness2_core.sweep.preparers import MOST, Finish, Preparers
 
 PATIENCE = 30.0
@@ -48,7 +49,7 @@ def test_calls_are_taken_in_order_by_one_thread_and_handed_over_in_the_callers_o
     with Preparers() as pool:
         for number in range(500):
             pool.submit(partial(placed, number), take)
-        gathered(pool, 500)
+        gathered(pool, 500, step=PATIENCE)
 
     assert [number for number, _ in seen] == list(range(500))
     assert len({name for _, name in seen}) == 1
@@ -64,11 +65,66 @@ def test_another_thread_takes_what_waits_behind_a_call_that_takes_its_time() -> 
         for number in range(20):
             pool.submit(partial(str, number), done.append)
         gathered(pool, 20)
-        assert done == [str(number) for number in range(20)]
+        assert sorted(done, key=int) == [str(number) for number in range(20)]
         slow.set()
         gathered(pool, 1)
 
     assert len(done) == 21
+
+
+def test_calls_that_wait_for_a_slow_disk_are_taken_by_several_threads_though_each_is_short() -> None:
+    names: list[str] = []
+
+    def on_disk() -> str:
+        time.sleep(0.02)
+        return threading.current_thread().name
+
+    with Preparers() as pool:
+        for _ in range(40):
+            pool.submit(on_disk, names.append)
+        gathered(pool, 40, step=PATIENCE)
+
+    assert len(set(names)) > 1
+
+
+def test_calls_wait_for_one_thread_while_the_processor_has_enough_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(time, "process_time", time.monotonic)
+    names: list[str] = []
+
+    def takes_time() -> str:
+        time.sleep(0.01)
+        return threading.current_thread().name
+
+    with Preparers() as pool:
+        for _ in range(40):
+            pool.submit(takes_time, names.append)
+        gathered(pool, 40, step=PATIENCE)
+
+    assert len(set(names)) == 1
+
+
+def test_a_thread_that_helped_goes_though_there_is_always_something_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(preparers, "STAY_SECONDS", 0.05)
+    slow = threading.Event()
+    done: list[str] = []
+
+    def again() -> str:
+        time.sleep(0.001)
+        return threading.current_thread().name
+
+    with Preparers() as pool:
+        pool.submit(held_up(slow), done.append)
+        for _ in range(20):
+            pool.submit(again, done.append)
+        gathered(pool, 20)
+        slow.set()
+        helpers = set(done)
+        end = time.monotonic() + PATIENCE
+        while any(thread.name in helpers and thread.is_alive() for thread in threading.enumerate()):
+            assert time.monotonic() < end
+            pool.submit(again, done.append)
+            for finish in pool.finished(0.01):
+                finish()
 
 
 def test_there_are_no_more_threads_than_are_of_use_and_they_go_again() -> None:
@@ -103,6 +159,20 @@ def test_nothing_waits_and_nothing_is_held_up_while_one_call_runs_alone() -> Non
         assert sum(thread.name.startswith("harness2-prepare") for thread in threading.enumerate()) == 1
         slow.set()
         gathered(pool, 1)
+
+
+def test_what_never_ran_does_not_begin_when_it_has_been_closed() -> None:
+    begun: list[int] = []
+
+    with Preparers() as pool:
+        pool.submit(partial(int, 1), begun.append)
+        pool.close()
+        threads = threading.active_count()
+        for finish in (*pool.finished(0), *pool.finished(0)):
+            finish()
+        assert threading.active_count() == threads
+
+    assert begun == [1]
 
 
 @pytest.mark.parametrize("error", [ValueError("no"), SystemExit(3)])
