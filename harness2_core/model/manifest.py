@@ -42,12 +42,12 @@ def _entries(items: Mapping[str, Entry]) -> FrozenMap[Entry]:
 
 
 def _checked(owner: object, field: Field, entries: FrozenMap[Entry]) -> None:
-    problems = _usual_problems(tuple(entries)) if len(entries) <= _USUAL else tuple(_problems(entries.keys()))
+    problems = _usual_problems(tuple(entries)) if len(entries) <= _USUAL else _problems(entries.keys())
     if problems:
         raise InvalidValue("not a manifest: " + "; ".join(dict.fromkeys(problems)), "use normal relative POSIX paths")
 
 
-def _problems(entries: Collection[str]) -> list[str]:
+def _problems(entries: Collection[str]) -> tuple[str, ...]:
     problems = [problem for path in entries for problem in unsafe(path.removesuffix("/"))]
     problems += [f"{path!r} is both a file and a directory" for path in entries if path + "/" in entries]
     for path in entries:
@@ -56,12 +56,12 @@ def _problems(entries: Collection[str]) -> list[str]:
                 problems.append(f"{parent!r} is a file and also the directory of {path!r}")
             if parent + "/" in entries:
                 problems.append(f"{path!r} lies inside the mounted {parent + '/'!r}")
-    return problems
+    return tuple(problems)
 
 
 @lru_cache(1024)
 def _usual_problems(paths: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(_problems(dict.fromkeys(paths)))
+    return _problems(dict.fromkeys(paths))
 
 
 @frozen

@@ -35,6 +35,22 @@ def held_up(until: threading.Event) -> Callable[[], str]:
     return call
 
 
+def slept(seconds: float) -> str:
+    """A call that takes its time without computing; which thread took it."""
+    time.sleep(seconds)
+    return threading.current_thread().name
+
+
+def threads_that_take(calls: int, seconds: float) -> set[str]:
+    """Names of those that take so many calls of so many seconds each, which wait together."""
+    names: list[str] = []
+    with Preparers() as pool:
+        for _ in range(calls):
+            pool.submit(partial(slept, seconds), names.append)
+        gathered(pool, calls, step=PATIENCE)
+    return set(names)
+
+
 def test_calls_are_taken_in_order_by_one_thread_and_handed_over_in_the_callers_own() -> None:
     seen: list[tuple[int, str]] = []
     places: set[str] = set()
@@ -73,44 +89,19 @@ def test_another_thread_takes_what_waits_behind_a_call_that_takes_its_time() -> 
 
 
 def test_calls_that_wait_for_a_slow_disk_are_taken_by_several_threads_though_each_is_short() -> None:
-    names: list[str] = []
-
-    def on_disk() -> str:
-        time.sleep(0.02)
-        return threading.current_thread().name
-
-    with Preparers() as pool:
-        for _ in range(40):
-            pool.submit(on_disk, names.append)
-        gathered(pool, 40, step=PATIENCE)
-
-    assert len(set(names)) > 1
+    assert len(threads_that_take(40, 0.02)) > 1
 
 
 def test_calls_wait_for_one_thread_while_the_processor_has_enough_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(time, "process_time", time.monotonic)
-    names: list[str] = []
-
-    def takes_time() -> str:
-        time.sleep(0.01)
-        return threading.current_thread().name
-
-    with Preparers() as pool:
-        for _ in range(40):
-            pool.submit(takes_time, names.append)
-        gathered(pool, 40, step=PATIENCE)
-
-    assert len(set(names)) == 1
+    assert len(threads_that_take(40, 0.01)) == 1
 
 
 def test_a_thread_that_helped_goes_though_there_is_always_something_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(preparers, "STAY_SECONDS", 0.05)
     slow = threading.Event()
     done: list[str] = []
-
-    def again() -> str:
-        time.sleep(0.001)
-        return threading.current_thread().name
+    again = partial(slept, 0.001)
 
     with Preparers() as pool:
         pool.submit(held_up(slow), done.append)
